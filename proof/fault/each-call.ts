@@ -1,10 +1,11 @@
 // Each system call of a commit fails in turn, by each of the ways in which such calls fail; and the process is killed
 // in each in turn, and in each of the recovery. The tree is wholly before or wholly after, and the next commit works.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { stateDirectory } from "../../src/engine/workspace/errno.ts";
 import { errno, watching } from "../../test/commit/failing.ts";
 import { Fixture } from "../../test/commit/fixture.ts";
 import { carryOut, outlook, type Scenario, scenarios } from "../../test/commit/scenarios.ts";
@@ -47,11 +48,13 @@ async function failIn(
   await fixture.commit([{ kind: "remove", path: fixture.at("warm") }]);
   await fixture.workspace.settled();
   let failed = "";
+  let side: Side | undefined;
   let outcomes: PromiseSettledResult<unknown>[] = [];
   await watching(
-    (count, name) => {
+    (count, name, args) => {
       if (count !== at) return;
       failed = name;
+      side = sideOf(args, fixture);
       throw errno(code, name);
     },
     async () => {
@@ -63,6 +66,9 @@ async function failIn(
     if (one.status === "fulfilled") continue;
     if (!(one.reason instanceof Fault)) throw new Error(`${failed}: ${one.reason} is no fault`);
     if (one.reason.code === "internal") throw new Error(`${failed}: ${one.reason.message}`);
+    const blamed = (one.reason.data as { path?: string }).path === stateDirectory ? "state" : "tree";
+    if (side !== undefined && one.reason.code !== "changed_meanwhile" && blamed !== side)
+      throw new Error(`${failed} failed in the ${side}, and the fault blames the ${blamed}`);
   }
   await fixture.commit([fixture.write("next", "works")]);
   await fixture.workspace.settled();
@@ -71,6 +77,29 @@ async function failIn(
   const locks = readdirSync(join(fixture.state, "locks"));
   if (locks.length > 0) throw new Error(`${failed}: locks are left behind`);
   return failed !== "";
+}
+
+/** Where a call acts: in the tree that is served, or in the state directory. */
+type Side = "tree" | "state";
+
+/** Undefined for a call that acts in both, or elsewhere, and where there is no /proc. */
+function sideOf(args: readonly unknown[], fixture: Fixture): Side | undefined {
+  const sides = new Set<Side | undefined>();
+  for (const arg of args.slice(0, 2)) {
+    const isAddress = typeof arg === "string" || Buffer.isBuffer(arg);
+    if (!isAddress && (typeof arg !== "number" || arg !== args[0])) continue;
+    try {
+      const path = isAddress
+        ? `${realpathSync(dirname(String(arg)))}/`
+        : `${readlinkSync(`/proc/self/fd/${arg}`)}/`;
+      if (path.startsWith(`${fixture.state}/`)) sides.add("state");
+      else if (path.startsWith(`${fixture.inside}/`)) sides.add("tree");
+      else sides.add(undefined);
+    } catch {
+      sides.add(undefined);
+    }
+  }
+  return sides.size === 1 ? [...sides][0] : undefined;
 }
 
 /** A commit happens or does not; of edits that are made together, those happen that were acknowledged. */

@@ -110,7 +110,8 @@ export const plainWording: Wording = {
   invalid_path: ({ path, reason }) =>
     path === "" ? invalidPath[reason] : `${invalidPath[reason]}: ${printable(path)}`,
   outside_roots: ({ path }) => `Path is outside the allowed directories: ${path}`,
-  read_only: ({ path }) => `Path is read-only: ${path}`,
+  read_only: ({ path, fileSystem }) =>
+    fileSystem ? `The file system is read-only: ${path}` : `Path is read-only: ${path}`,
   not_found: ({ path }) => `No such file or directory: ${path}`,
   parent_not_found: ({ path }) => `Parent directory does not exist: ${path}`,
   exists: ({ path }) => `Already exists: ${path}`,

@@ -78,7 +78,8 @@ export interface Faults {
     readonly reason: "empty" | "nul" | "too_long" | "not_unicode" | "not_utf8" | "symlink_loop" | "reserved";
   };
   outside_roots: { readonly path: string };
-  read_only: { readonly path: string };
+  /** `fileSystem`: it is mounted read-only, or became so after an error. Otherwise the root was granted for reading. */
+  read_only: { readonly path: string; readonly fileSystem?: boolean };
   not_found: { readonly path: string; readonly nearest?: readonly string[] };
   parent_not_found: { readonly path: string };
   exists: { readonly path: string; readonly kind?: Kind };

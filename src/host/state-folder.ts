@@ -105,6 +105,15 @@ export class StateFolder {
     rmSync(join(this.path, name), { force: true });
   }
 
+  /** Removes a file that is no longer needed, if it can: a disk that fails or turned read-only stops no server. */
+  clear(name: string): void {
+    try {
+      this.remove(name);
+    } catch {
+      // Readers check whether its process lives.
+    }
+  }
+
   /**
    * Calls `changed` with the names of files that come, change or go, and with undefined where any of them may have.
    * Where the system sends no events, it is checked every second.

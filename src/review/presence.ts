@@ -20,7 +20,7 @@ export class Presence implements Disposable {
     if (attended === this.#attended) return;
     this.#attended = attended;
     if (attended) this.#folder?.write(this.#name, "");
-    else this.#folder?.remove(this.#name);
+    else this.#folder?.clear(this.#name);
   }
 
   readonly #leave = () => {
@@ -38,7 +38,7 @@ export function hasOpenPage(folder: StateFolder): boolean {
   return folder.names().some(name => {
     const pid = Number.parseInt(name, 10);
     if (isRunning(pid)) return true;
-    folder.remove(name);
+    folder.clear(name);
     return false;
   });
 }

@@ -27,7 +27,7 @@ export function servedRoots(state: string | undefined): string[] {
   for (const name of folder?.names() ?? []) {
     const root = name.endsWith(".json") ? folder?.readJson(name) : undefined;
     if (!isServedRoot(root)) continue;
-    if (Date.now() - root.time > maxAgeMs) folder?.remove(name);
+    if (Date.now() - root.time > maxAgeMs) folder?.clear(name);
     else found.push(root);
   }
   return found

@@ -98,8 +98,8 @@ export class Servers implements Disposable {
   /** A server that has just started may not listen yet. */
   #forget(id: string, started: number): void {
     if (Date.now() - started < 2000) return;
-    this.#folder?.remove(`${id}.json`);
-    this.#folder?.remove(`${id}.sock`);
+    this.#folder?.clear(`${id}.json`);
+    this.#folder?.clear(`${id}.sock`);
   }
 }
 

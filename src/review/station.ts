@@ -88,7 +88,7 @@ export class Station implements Disposable {
   [Symbol.dispose](): void {
     cancelAtExit(this.#leave);
     if (this.#listener === undefined) return;
-    this.#folder.remove(`${this.#file.id}.json`);
+    this.#folder.clear(`${this.#file.id}.json`);
     this.#listener[Symbol.dispose]();
     for (const page of this.#pages.keys()) page.close();
   }

@@ -65,8 +65,26 @@ describe("on a disk that is read-only", () => {
     spawnSync("mount", ["-o", "remount,ro", small]);
     using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
     const change = { kind: "write", path: workspace.at("a"), bytes: Buffer.from("x") } as const;
-    expect(await faultOf(workspace.commit([change]))).toBe("read_only");
+    await expect(workspace.commit([change])).rejects.toMatchObject({
+      code: "read_only",
+      data: { path: "a", fileSystem: true },
+    });
     expect(readFileSync(join(small, "a"), "utf8")).toBe("old");
+  });
+
+  it.runIf(hasProc)("a state directory that turned read-only is named, not the file", async context => {
+    using fixture = new Fixture({ a: "old" });
+    await using mount = mountSmall(fixture.state);
+    if (!mount.mounted) return context.skip("needs leave to mount");
+    spawnSync("mount", ["-o", "remount,ro", fixture.state]);
+    await expect(fixture.commit([fixture.write("a", "new")])).rejects.toMatchObject({
+      code: "read_only",
+      data: { path: "polyfs's state directory", fileSystem: true },
+    });
+    expect(fixture.text("a")).toBe("old");
+    spawnSync("mount", ["-o", "remount,rw", fixture.state]);
+    await fixture.commit([fixture.write("a", "new")]);
+    expect(fixture.text("a")).toBe("new");
   });
 });
 

@@ -7,13 +7,13 @@ const originals = { ...sys };
 
 /** Runs `action` with `onCall` told about every system call before it happens. */
 export async function watching<T>(
-  onCall: (count: number, name: string) => void,
+  onCall: (count: number, name: string, args: readonly unknown[]) => void,
   action: () => Promise<T>,
 ): Promise<T> {
   let count = 0;
   for (const [name, original] of Object.entries(originals as unknown as Calls)) {
     (sys as unknown as Calls)[name] = (...args) => {
-      onCall(++count, name);
+      onCall(++count, name, args);
       return original(...args);
     };
   }

@@ -83,8 +83,11 @@ export const wording: Wording = {
     "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
   ),
   read_only: say(
-    at("lies in a read-only root"),
-    "It can be read but not changed; list_roots shows which roots are writable.",
+    data => at(data.fileSystem ? "is on a file system that is read-only" : "lies in a read-only root")(data),
+    ({ fileSystem }) =>
+      fileSystem
+        ? "Nothing was changed. It is mounted read-only, or became so after a disk error: tell the user."
+        : "It can be read but not changed; list_roots shows which roots are writable.",
   ),
   not_found: say(at("does not exist"), ({ nearest = [] }) =>
     nearest.length === 0

@@ -29,7 +29,10 @@ export function wordingFor({ call, allowed }: SystemCallContext): Wording {
     unknown_tool: ({ name }) => `MCP error -32602: Tool ${name} not found`,
     invalid_params: ({ issues }) => issues.map(sayIssue).join("\n"),
     outside_roots: ({ path }) => denied(path),
-    read_only: ({ path }) => `Access denied - read-only directory: ${path}`,
+    read_only: data =>
+      data.fileSystem
+        ? system("EROFS: read-only file system")(data)
+        : `Access denied - read-only directory: ${data.path}`,
     invalid_path: ({ path, reason }) => {
       if (reason === "symlink_loop")
         return system("ELOOP: too many symbolic links encountered", "realpath")({ path });

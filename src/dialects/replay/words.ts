@@ -31,7 +31,7 @@ export const wording: Wording = {
   ...plainWording,
   invalid_params: ({ issues }) => issues.map(issue => sayIssue(issue))[0] ?? "Invalid params",
   outside_roots: notAllowed,
-  read_only: notAllowed,
+  read_only: data => (data.fileSystem ? plainWording.read_only(data) : notAllowed(data)),
   not_found: missing,
   nothing_matches: ({ glob }) => `Glob matched no files: ${glob}`,
   too_large: ({ path, size, limit }) => `Too large: ${path} has ${size} bytes (limit ${limit})`,
@@ -57,7 +57,8 @@ function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonl
 function told(fault: Fault): { readonly code: number; readonly message: string } {
   // A loop of links is the disk's affair: the parameter itself is in order.
   const isLoop = Fault.is(fault, "invalid_path") && fault.data.reason === "symlink_loop";
-  return { code: isLoop ? Failed : (codes[fault.code] ?? Failed), message: say(wording, fault) };
+  const isDisk = isLoop || (Fault.is(fault, "read_only") && fault.data.fileSystem === true);
+  return { code: isDisk ? Failed : (codes[fault.code] ?? Failed), message: say(wording, fault) };
 }
 
 /** A fault inside an answer about several files; anything else is rethrown. */

@@ -42,7 +42,7 @@ export function faultOf(error: unknown, path: string): unknown {
         cause,
       );
     case "EROFS":
-      return new Fault("read_only", { path }, cause);
+      return new Fault("read_only", { path, fileSystem: true }, cause);
     case "ELOOP":
       return new Fault("invalid_path", { path, reason: "symlink_loop" }, cause);
     case "EILSEQ":

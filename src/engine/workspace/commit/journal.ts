@@ -8,6 +8,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
+import { faultOf, stateDirectory, system } from "../errno.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
@@ -50,12 +51,13 @@ export class Journal {
     this.#key = key;
     this.#generation = generation;
     this.#unflushed = folders;
-    this.#fd = sys.open(address, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+    this.#fd = system(stateDirectory, () => sys.open(address, flags, 0o600));
     try {
       writeAll(this.#fd, Buffer.alloc(allocated)); // the first record's flush takes it along
     } catch (error) {
       sys.close(this.#fd);
-      throw error;
+      throw faultOf(error, stateDirectory);
     }
   }
 
@@ -87,7 +89,7 @@ export class Journal {
     );
     authentication(this.#key, head, [json, ...blobs]).copy(head, plainBytes);
     const record = Buffer.concat([head, json, ...blobs]);
-    writeAll(this.#fd, record, this.#end);
+    system(stateDirectory, () => writeAll(this.#fd, record, this.#end));
     this.#end += record.length;
     this.#appended += record.length;
   }
@@ -107,9 +109,13 @@ export class Journal {
   }
 
   #beginFlush(): Promise<void> {
-    const flushing = this.#flush().finally(() => {
-      if (this.#flushing === flushing) this.#flushing = undefined;
-    });
+    const flushing = this.#flush()
+      .catch(error => {
+        throw faultOf(error, stateDirectory);
+      })
+      .finally(() => {
+        if (this.#flushing === flushing) this.#flushing = undefined;
+      });
     this.#flushing = flushing;
     return flushing;
   }

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { foldName } from "../../text/fold-name.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { errnoOf, faultOf, stateDirectory } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display } from "../handle.ts";
 import { unlinkIfThere } from "./if-there.ts";
@@ -124,7 +124,7 @@ export class Locks implements Disposable {
           continue;
         }
         // On Windows, a lock that is removed while another process reads it keeps its name.
-        if (errnoOf(error) !== "EEXIST" && !isOpenElsewhere(error)) throw faultOf(error, given);
+        if (errnoOf(error) !== "EEXIST" && !isOpenElsewhere(error)) throw faultOf(error, stateDirectory);
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.
       if (sys.lstat(file)?.ino === state.ownerInode) {

@@ -152,7 +152,7 @@ export class StateDirectory {
   claim(): string[] {
     const claimed: string[] = [];
     const processes = join(this.path, "processes");
-    for (const entry of sys.names(processes)) {
+    for (const entry of system(stateDirectory, () => sys.names(processes))) {
       const folder = join(processes, entry.toString());
       if (folder === this.own || this.#passed.has(entry.toString())) continue;
       if (!isDead(join(folder, "owner"), beaconsOf(this.path))) continue;
@@ -201,7 +201,7 @@ export class StateDirectory {
   /** The folders of the other processes, alive or dead. */
   others(): string[] {
     const processes = join(this.path, "processes");
-    const folders = namesIn(processes).map(name => join(processes, name));
+    const folders = system(stateDirectory, () => namesIn(processes)).map(name => join(processes, name));
     return folders.filter(folder => folder !== this.own);
   }
 

@@ -3,6 +3,7 @@
 // another process has just written. The commits of dead processes are recovered here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
+import { stateDirectory, system } from "../errno.ts";
 import { isWithin } from "../root.ts";
 import { namesIn } from "./if-there.ts";
 import { holdsCommits, readJournal } from "./journal.ts";
@@ -81,15 +82,11 @@ interface StandingJournal extends JournalFile {
 }
 
 function journalsOfOthers(state: StateDirectory): JournalFile[] {
-  const processes = join(state.path, "processes");
-  return namesIn(processes)
-    .map(name => join(processes, name))
-    .filter(folder => folder !== state.own)
-    .flatMap(folder =>
-      namesIn(folder)
-        .filter(name => name.startsWith("journal-"))
-        .map(name => ({ folder, path: join(folder, name) })),
-    );
+  return state.others().flatMap(folder =>
+    system(stateDirectory, () => namesIn(folder))
+      .filter(name => name.startsWith("journal-"))
+      .map(name => ({ folder, path: join(folder, name) })),
+  );
 }
 
 /** A journal that holds commits, with its generation; undefined if it holds none, or is gone with its process. */
