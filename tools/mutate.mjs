@@ -1,6 +1,7 @@
-// `node tools/mutate.mjs [AREA…] [--count N] [--seed N] [--only FILE:LINE] [--prefix COMMAND]`: how many small faults
-// the tests notice. Copies the checkout, makes one fault at a time in the sources of an area, and runs the tests of that
-// area on it. A fault that no test notices has survived. docs/reliability.md has the scores and says what they mean.
+// `node tools/mutate.mjs [AREA…] [--count N] [--seed N] [--skip N] [--seconds N] [--only FILE:LINE] [--prefix COMMAND]`:
+// how many small faults the tests notice. Copies the checkout, makes one fault at a time in the sources of an area, and
+// runs the tests of that area on it. A fault that no test notices has survived. A run starts no fault after --seconds;
+// --skip continues a sample where it ended. docs/reliability.md has the scores and says what they mean.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -17,11 +18,15 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseSync, visitorKeys } from "oxc-parser";
 
-/** Sources and the tests that must notice a fault in them, the quick ones first. */
+/**
+ * Sources and the tests that must notice a fault in them. `tests` import the sources; `programTests` run the built
+ * program, so a fault that the others miss costs a build.
+ */
 const areas = {
   edit: {
     sources: ["src/engine/edit"],
-    tests: ["test/edit/edit", "test/edit/merge", "test/edit/patch", "test/dialects/polyfs/editing"],
+    tests: ["test/edit/edit", "test/edit/merge", "test/edit/patch"],
+    programTests: ["test/dialects/polyfs/editing"],
   },
   resolve: {
     sources: ["src/engine/workspace/resolve.ts"],
@@ -48,6 +53,8 @@ const { values, positionals } = parseArgs({
   options: {
     count: { type: "string", default: "40" },
     seed: { type: "string", default: "1" },
+    skip: { type: "string", default: "0" },
+    seconds: { type: "string", default: "86400" },
     only: { type: "string" },
     prefix: { type: "string", default: "" },
   },
@@ -70,16 +77,23 @@ function run(name) {
   const all = area.sources.flatMap(filesBelow).flatMap(mutantsOf);
   const chosen = values.only
     ? all.filter(({ file, line }) => `${file}:${line}`.endsWith(values.only))
-    : sample(all, Number(values.count), Number(values.seed));
+    : sample(all, Number(values.count), Number(values.seed)).slice(Number(values.skip));
   const began = performance.now();
-  if (!passes(area.tests, 1_200_000, "inherit")) throw new Error(`the tests of ${name} fail without a fault`);
+  const { tests, programTests = [] } = area;
+  if (!passes([...tests, ...programTests], { timeout: 1_200_000, stdio: "inherit" }))
+    throw new Error(`the tests of ${name} fail without a fault`);
   const limit = Math.max(60_000, Math.round(5 * (performance.now() - began)));
   const survivors = [];
+  let tried = 0;
   for (const mutant of chosen) {
+    if (performance.now() > 1000 * Number(values.seconds)) break;
+    tried++;
     const path = join(copy, mutant.file);
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end));
-    const survived = passes(area.tests, limit);
+    const survived =
+      passes(tests, { timeout: limit, isBuilt: false }) &&
+      (programTests.length === 0 || passes(programTests, { timeout: limit }));
     writeFileSync(path, text);
     if (survived) survivors.push(mutant);
     const before = text.slice(mutant.start, mutant.end).replaceAll(/\s+/g, " ").slice(0, 100);
@@ -88,14 +102,14 @@ function run(name) {
       `${survived ? "SURVIVED" : "killed  "} ${mutant.file}:${mutant.line}  ${before}  →  ${after}`,
     );
   }
-  const killed = chosen.length - survivors.length;
+  const killed = tried - survivors.length;
   console.log(
-    `${name}: ${killed} of ${chosen.length} killed (${Math.round((100 * killed) / chosen.length)} %), of ${all.length} possible`,
+    `${name}: ${killed} of ${tried} killed (${Math.round((100 * killed) / tried)} %), of ${all.length} possible`,
   );
 }
 
 /** A fault that hangs a test counts as noticed. */
-function passes(tests, timeout, stdio = "ignore") {
+function passes(tests, { timeout, stdio = "ignore", isBuilt = true }) {
   const command = [...values.prefix.split(" ").filter(Boolean), process.execPath];
   const vitest = [
     "node_modules/vitest/vitest.mjs",
@@ -106,7 +120,8 @@ function passes(tests, timeout, stdio = "ignore") {
     "--reporter=dot",
   ];
   const [program, ...rest] = [...command, ...vitest];
-  return spawnSync(program, rest, { cwd: copy, timeout, stdio }).status === 0;
+  const env = isBuilt ? process.env : { ...process.env, POLYFS_TEST_BUILD: "off" };
+  return spawnSync(program, rest, { cwd: copy, timeout, stdio, env }).status === 0;
 }
 
 function filesBelow(path) {
@@ -192,18 +207,15 @@ function isText({ operator, left, right }) {
   return operator === "+" && (isString(left) || isString(right));
 }
 
-/** A random choice that a seed repeats, in the order of the sources. */
+/** A random choice in random order, so that the first of them are a fair sample, too. A seed repeats it. */
 function sample(all, count, seed) {
   let state = seed;
   const random = () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     return state / 4_294_967_296;
   };
-  const marked = all.map((mutant, at) => ({ mutant, at, order: random() })).sort((a, b) => a.order - b.order);
-  return marked
-    .slice(0, count)
-    .sort((a, b) => a.at - b.at)
-    .map(({ mutant }) => mutant);
+  const marked = all.map(mutant => ({ mutant, order: random() })).sort((a, b) => a.order - b.order);
+  return marked.slice(0, count).map(({ mutant }) => mutant);
 }
 
 for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) run(name);

@@ -2,7 +2,7 @@
 // dialect's contract, and those over the file. Directories come from the first source that names any, all together: a
 // user who names a directory must not get others that an old file or variable still grants.
 import { defaultDialect } from "../dialects/index.ts";
-import type { Grant } from "../engine/workspace/workspace.ts";
+import type { Grant } from "../engine/workspace/grant.ts";
 import { readConfigFile } from "./config-file.ts";
 import { readEnvironment, readPublished } from "./environment.ts";
 import type { OptionLayer } from "./layer.ts";

@@ -1,8 +1,8 @@
 // What one source (the command line, the environment, a file) says: values by name, and directories in order.
 // All sources read values by the same rules, given here, and differ only in how they spell them.
 import { resolve } from "node:path";
+import type { Grant } from "../engine/workspace/grant.ts";
 import { userHome } from "../engine/workspace/system/user.ts";
-import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Option } from "./option.ts";
 import { type OptionName, options, type Values } from "./options.ts";
 import { UsageError } from "./usage-error.ts";

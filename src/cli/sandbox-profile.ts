@@ -1,7 +1,7 @@
 // A sandbox profile: a JSON file with directories to serve, after those named otherwise. Other keys are ignored.
 import { dirname, resolve } from "node:path";
+import type { Grant } from "../engine/workspace/grant.ts";
 import type { Access } from "../engine/workspace/root.ts";
-import type { Grant } from "../engine/workspace/workspace.ts";
 import { readJson } from "./config-file.ts";
 import { fromHome } from "./layer.ts";
 import { UsageError } from "./usage-error.ts";

@@ -8,13 +8,14 @@ import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import { namedStatePath, statePath } from "./workspace/commit/state-path.ts";
+import type { Grant } from "./workspace/grant.ts";
 import { noteOwn } from "./workspace/reserved.ts";
 import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { askProgramsBy } from "./workspace/system/this-machine.ts";
 import { provideWholeFlush } from "./workspace/system/whole-flush.ts";
-import { type Grant, Workspace } from "./workspace/workspace.ts";
+import { Workspace } from "./workspace/workspace.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
 /** What a command asks for. It gets no more than was allowed; by default all of that. */

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunOptions, type RunResult, run } from "../../src/engine/shell/run.ts";
-import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
+import type { Grant } from "../../src/engine/workspace/grant.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Fixture implements Disposable {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-run-")));

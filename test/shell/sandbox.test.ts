@@ -295,7 +295,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const result = await confined(
       `trap 'echo bye; exit 9' TERM; (env -i setsid sleep ${nap} &); setsid sh -c "trap '' TERM; sleep ${nap}" & while :; do sleep 0.05; done`,
       {},
-      { timeoutMs: 400, graceMs: 3000 },
+      { timeoutMs: 1500, graceMs: 3000 },
     );
     expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
     expect(running(nap)).toEqual([]);

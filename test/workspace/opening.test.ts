@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault, type FaultCode } from "../../src/engine/fault.ts";
-import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
+import type { Grant } from "../../src/engine/workspace/grant.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { hasProc } from "../setup/proc.ts";
 
 let base: string;

@@ -12,10 +12,11 @@ import {
   temporaryState,
 } from "../../engine/workspace/commit/state-path.ts";
 import { refusalToWrite } from "../../engine/workspace/commit/try-to-write.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
 import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
-import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import { Workspace } from "../../engine/workspace/workspace.ts";
 import { createLog } from "../../mcp/log.ts";
 import { version } from "../../version.ts";
 import { lineWidth, wrap } from "../columns.ts";

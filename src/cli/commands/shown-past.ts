@@ -2,7 +2,8 @@
 // served, so every directory that was served counts, besides the one that the user asks about.
 import { dirname, parse } from "node:path";
 import { Fault } from "../../engine/fault.ts";
-import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
+import { Workspace } from "../../engine/workspace/workspace.ts";
 import { createLog } from "../../mcp/log.ts";
 import { servedRoots } from "../../review/served-roots.ts";
 import type { Config } from "../config.ts";

@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
 import { Root } from "../../engine/workspace/root.ts";
-import type { Grant } from "../../engine/workspace/workspace.ts";
 import { fromHome, wholeNumber } from "../layer.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -3,7 +3,8 @@
 import { parse } from "node:path";
 import { type Engine, openEngine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
-import type { Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { createLog } from "../../mcp/log.ts";
 import { Refused } from "../../review/input.ts";
 import { Review } from "../../review/review.ts";

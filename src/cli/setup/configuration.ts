@@ -4,7 +4,8 @@ import { isUtf8 } from "node:buffer";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../engine/fault.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
-import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
+import { Workspace } from "../../engine/workspace/workspace.ts";
 import { Unfit } from "./unfit.ts";
 
 const maxBytes = 64 * 1024 * 1024;

@@ -59,6 +59,11 @@ export class Root implements Disposable {
     this.path = display(this.bytes);
   }
 
+  /** The same directory under these rules, held a second time. The caller disposes of it. @internal */
+  withRules(rules: Rules): Root {
+    return new Root(this.spelling, this.access, Handle.open(this.handle.address), rules);
+  }
+
   /** The directory itself. @internal */
   get handle(): Handle {
     if (this.#handle === undefined)

@@ -2,7 +2,6 @@
 // resolved and opened in one race-free step (resolve.ts); nothing is checked first and opened later. Not guaranteed:
 // on Windows the step is open-then-verify, and a file that another process moves *into* a root is in the root.
 
-import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { type Allowed, isAllowed } from "../policy/approval.ts";
 import { Archive } from "./archive/archive.ts";
@@ -19,33 +18,24 @@ import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { othersRecorded } from "./commit/unrecorded-commits.ts";
-import { isConcealed, liesInConcealed } from "./concealed.ts";
+import { isConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { stateDirectory, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { announceCommand, announceSandbox, type RunningCommand } from "./footprint/running-commands.ts";
-import { display, Handle } from "./handle.ts";
+import { type Grant, openRoots, partOf, refuseDecidingFiles, rootAt } from "./grant.ts";
+import { Handle } from "./handle.ts";
 import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { RecentContents } from "./recent-contents.ts";
-import { reserveIn } from "./reserved.ts";
 import { resolveEntry, resolvePath } from "./resolve.ts";
-import { type Access, isWithin, Root, under } from "./root.ts";
+import { type Access, isWithin, type Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import type { Stat } from "./stat.ts";
 import { readlinkSync } from "./system/calls.ts";
-import { canonicalPath } from "./system/named-file.ts";
-
-/** A directory to grant. */
-export interface Grant {
-  readonly path: string;
-  readonly access: Access;
-  /** Directories that it is a copy of: rules about their paths hold for the same paths in it. */
-  readonly standsFor?: readonly string[] | undefined;
-}
 
 export interface WritingOptions {
   /** Where journals and locks are kept. Default: `POLYFS_STATE_DIR`, or the user's state directory. */
@@ -121,10 +111,8 @@ export class Workspace implements Disposable {
    * commits share this workspace's history. The caller disposes of it.
    */
   within(path: WorkspacePath): Workspace {
-    const { handle, root } = resolvePath(this.roots, path);
-    const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;
-    const own = new Root(spelling, root.access, handle, root.rules);
-    this.#refuseDecidingFiles([own]);
+    const own = rootAt(this.roots, path);
+    refuseDecidingFiles([own], this.#writing.decidingFiles);
     // A root inside of it still decides about itself.
     const inner = this.roots.filter(
       other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
@@ -137,26 +125,8 @@ export class Workspace implements Disposable {
    * of `at`, `not_found`, `not_a_directory`. The caller disposes of it.
    */
   part(grants: readonly Grant[]): Workspace {
-    const own: Root[] = [];
-    try {
-      for (const { path, access } of grants) {
-        const way = this.at(path);
-        const { handle, root } = resolvePath(this.roots, way);
-        const spelling = isAbsolute(path) ? resolve(path) : way.absolute;
-        own.push(new Root(spelling, root.access === "read-only" ? "read-only" : access, handle, root.rules));
-      }
-      // What may only be read stays so, also inside of a directory that may be written.
-      for (const inner of this.roots.filter(({ access }) => access === "read-only")) {
-        const place = inner.handle.whereabouts();
-        const known = own.some(root => root.is({ dev: inner.device, ino: inner.inode }));
-        if (!known && own.some(root => root.holds(place)))
-          own.push(new Root(inner.spelling, "read-only", Handle.open(inner.handle.address), inner.rules));
-      }
-      return new Workspace(own, this.#confined, own, this.#shared);
-    } catch (error) {
-      for (const root of own) root[Symbol.dispose]();
-      throw error;
-    }
+    const own = partOf(this.roots, grants);
+    return new Workspace(own, this.#confined, own, this.#shared);
   }
 
   /**
@@ -178,23 +148,12 @@ export class Workspace implements Disposable {
       this.#writing.state,
     );
     const roots = openRoots(grants, this.#writing.rules);
-    if (!entered) this.#refuseDecidingFiles(roots);
+    if (!entered) refuseDecidingFiles(roots, this.#writing.decidingFiles);
     this.#shared.attendance.grant(roots);
     const other = new Workspace(roots, this.#confined, roots, this.#shared);
     other.#by = this.#by;
     other.#approved = this.#approved;
     return other;
-  }
-
-  /** Closes the roots and throws where one can be written and holds a file that decides about callers. */
-  #refuseDecidingFiles(roots: readonly Root[]): void {
-    const files = (this.#writing.decidingFiles ?? []).map(canonicalPath);
-    const holds = (root: Root) =>
-      root.access === "read-write" && files.some(file => isWithin(file, root.path));
-    const refused = roots.find(holds);
-    if (refused === undefined) return;
-    for (const root of roots) root[Symbol.dispose]();
-    throw new Fault("permission_denied", { path: refused.spelling });
   }
 
   /** How a part of this workspace writes: the same, but it opens nothing elsewhere. */
@@ -421,9 +380,7 @@ export class Workspace implements Disposable {
 
   /** The same directories under more rules, which only narrow. */
   under(source: PolicySource): Workspace {
-    const roots = this.roots.map(
-      root => new Root(root.spelling, root.access, Handle.open(root.handle.address), root.rules.and(source)),
-    );
+    const roots = this.roots.map(root => root.withRules(root.rules.and(source)));
     return new Workspace(roots, this.#writing, roots, this.#shared);
   }
 
@@ -538,9 +495,7 @@ export class Workspace implements Disposable {
    * @internal
    */
   withoutRules(): Workspace {
-    const roots = this.roots.map(
-      root => new Root(root.spelling, root.access, Handle.open(root.handle.address), new Rules(undefined)),
-    );
+    const roots = this.roots.map(root => root.withRules(new Rules(undefined)));
     return new Workspace(
       roots,
       { ...this.#writing, rules: undefined, allowIrrevocable: true },
@@ -646,28 +601,4 @@ export class Workspace implements Disposable {
     this.#shared.attendance.withdraw(this.#own);
     for (const root of this.#own) root[Symbol.dispose]();
   }
-}
-
-function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
-  const roots: Root[] = [];
-  const rules = new Rules(source);
-  reserveIn(grants.map(({ path, access }) => ({ path: resolve(path), access })));
-  for (const grant of grants) {
-    const root = new Root(resolve(grant.path), grant.access, undefined, rules);
-    if (liesInConcealed(root.handle)) {
-      for (const opened of [root, ...roots]) opened[Symbol.dispose]();
-      throw new Fault("permission_denied", { path: grant.path }); // it is the server's own
-    }
-    const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
-    if (same < 0) roots.push(root);
-    else if (root.access === "read-write" && roots[same]?.access === "read-only") {
-      roots[same]?.[Symbol.dispose]();
-      roots[same] = root;
-    } else root[Symbol.dispose]();
-  }
-  for (const { path, handle, spelling } of roots) {
-    const standsFor = grants.find(grant => resolve(grant.path) === spelling)?.standsFor;
-    rules.addBase({ path, whereabouts: () => display(handle.whereabouts()), standsFor });
-  }
-  return roots;
 }

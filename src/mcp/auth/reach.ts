@@ -2,7 +2,8 @@
 // token file names them.
 import { parse } from "node:path";
 import type { Effect, Tool } from "../../contract/tool.ts";
-import type { Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
 
 /** What a token may do: the effects of tools, and the review page, which shows all changes and undoes them. */
 export type TokenEffect = Effect | "reviews";

@@ -1,6 +1,6 @@
 // The directories that a token's claim names: paths, or paths with their access. A claim that cannot be read is an
 // error and grants nothing; it is never taken for none.
-import type { Grant } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
 import { isRecord } from "../jsonrpc.ts";
 
 export function rootsClaimed(claim: unknown): Grant[] {

@@ -2,7 +2,7 @@
 // so a plain hash is enough. An unknown key is refused: it may have been meant as a restriction.
 import { createHash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Grant } from "../../engine/workspace/workspace.ts";
+import type { Grant } from "../../engine/workspace/grant.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { TokenEffect } from "./reach.ts";
 
