@@ -100,7 +100,8 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/system/named-file.ts": "files of the user as they were read, by path, with their times",
   "engine/workspace/system/this-machine.ts": "how this machine is asked",
   "engine/workspace/system/whole-flush.ts": "how this machine flushes a file system",
-  "engine/workspace/system/working-directory.ts": "a process has one working directory",
+  "engine/workspace/system/entered-directory.ts": "a process has one working directory",
+  "engine/workspace/system/working-directory.ts": "the objects that are held by it",
   "host/telemetry/recorded-span.ts": "the offset of the wall clock",
   "host/telemetry/tracer.ts": "a page of random bytes",
 };

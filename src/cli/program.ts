@@ -1,8 +1,8 @@
 // The program behind its entry: hands the process's arguments to main and ends with its code. It ends at once, so
 // that nothing left open can keep a server alive whose client is gone; main has waited until everything is written.
 import { askProgram } from "../engine/shell/ask-program.ts";
+import { takeWorkingDirectory } from "../engine/workspace/system/entered-directory.ts";
 import { askProgramsBy } from "../engine/workspace/system/this-machine.ts";
-import { takeWorkingDirectory } from "../engine/workspace/system/working-directory.ts";
 import { main } from "./main.ts";
 
 takeWorkingDirectory(); // the process is ours

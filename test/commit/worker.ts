@@ -2,7 +2,7 @@
 // of a Fixture, and a number.
 import { existsSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { takeWorkingDirectory } from "../../src/engine/workspace/system/working-directory.ts";
+import { takeWorkingDirectory } from "../../src/engine/workspace/system/entered-directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";

@@ -5,9 +5,10 @@ import type { BigIntStats, Stats } from "node:fs";
 import { errnoOf } from "./errno.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
 import { byDescriptor, HeldByDescriptor } from "./system/descriptors.ts";
+import { byWorkingDirectory } from "./system/entered-directory.ts";
 import type { Address, Held, OpenOptions } from "./system/held.ts";
 import { HeldByPath } from "./system/paths.ts";
-import { byWorkingDirectory, HeldByWorkingDirectory, isWithinReach } from "./system/working-directory.ts";
+import { HeldByWorkingDirectory, isWithinReach } from "./system/working-directory.ts";
 
 export class Handle implements Disposable {
   readonly #held: Held;

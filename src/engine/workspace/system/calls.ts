@@ -23,8 +23,9 @@ import {
   unlink as unlinkInThread,
 } from "node:fs";
 import { byDescriptor } from "./descriptors.ts";
+import { byWorkingDirectory, enterable } from "./entered-directory.ts";
 import type { Address } from "./held.ts";
-import { bothLocated, byWorkingDirectory, enterable, located, openLocated } from "./working-directory.ts";
+import { bothLocated, located, openLocated } from "./working-directory.ts";
 
 export const accessSync = named(access);
 export const lchownSync = named(lchown);

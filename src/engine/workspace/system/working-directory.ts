@@ -17,14 +17,24 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readdirSync,
   realpathSync,
   type Stats,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
-import { isMainThread } from "node:worker_threads";
-import { byDescriptor } from "./descriptors.ts";
+import {
+  byWorkingDirectory,
+  change,
+  type EnteredDirectory,
+  enter,
+  enterable,
+  enteredBelow,
+  failure,
+  fromHome,
+  opened,
+  placeHere,
+  sameAs,
+  whereNow,
+} from "./entered-directory.ts";
 import type { Address, Held, OpenOptions } from "./held.ts";
 
 const {
@@ -36,152 +46,6 @@ const {
 } = constants as typeof constants & {
   O_ACCMODE?: number;
 };
-
-let taken = false;
-
-/** Whether objects are held this way. */
-export function byWorkingDirectory(): boolean {
-  return taken;
-}
-
-/**
- * From now on the working directory is ours, where there is no better way. To be called before anything is opened, by a
- * program and no library. Other code in the process does not notice: relative paths mean the same.
- */
-export function takeWorkingDirectory(): void {
-  if (taken || byDescriptor || process.platform === "win32" || !isMainThread) return;
-  taken = true;
-  home = process.cwd();
-  process.cwd = () => home;
-}
-
-/** A directory, shared by the handles that are about it or about something in it. */
-class Place {
-  path: string;
-  readonly device: number;
-  readonly inode: number;
-  readonly own: boolean;
-  /** Keeps the inode from being given to another. -1 where the directory may not be read. */
-  readonly pin: number;
-  #uses = 0;
-
-  /** The directory that the process is in. */
-  constructor(path: string, own: boolean) {
-    const { dev, ino } = statSync(".");
-    [this.path, this.device, this.inode, this.own] = [path, dev, ino, own];
-    this.pin = opened(".", O_RDONLY | O_DIRECTORY);
-  }
-
-  is({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
-    return ino === this.inode && dev === this.device;
-  }
-
-  use(): this {
-    this.#uses++;
-    return this;
-  }
-
-  release(): void {
-    if (--this.#uses > 0) return;
-    if (current === this) current = undefined;
-    if (this.pin >= 0) closeSync(this.pin);
-  }
-}
-
-/** The place that the process is in, as far as that is known. */
-let current: Place | undefined;
-let home = "/";
-let away = false;
-
-function change(path: string): void {
-  if (!away) queueMicrotask(goHome);
-  away = true;
-  current = undefined;
-  for (const part of parts(path)) process.chdir(part);
-}
-
-function goHome(): void {
-  away = false;
-  current = undefined;
-  for (const path of [home, "/"]) {
-    try {
-      process.chdir(path);
-      return;
-    } catch {
-      // it is gone, or may not be entered any more
-    }
-  }
-}
-
-const mostPathBytes = 1000; // PATH_MAX is 1024 on macOS
-
-/** A path in parts that the system takes. */
-function* parts(path: string): Generator<string> {
-  let rest = path;
-  while (Buffer.byteLength(rest) > mostPathBytes) {
-    const cut = rest.lastIndexOf("/", mostPathBytes / 4);
-    if (cut <= 1) break; // a name that is too long itself
-    yield rest.slice(0, cut);
-    rest = `./${rest.slice(cut + 1)}`;
-  }
-  yield rest;
-}
-
-/** Makes a place the working directory. ENOENT where it was deleted, or moved further than a rename. */
-function enter(place: Place): void {
-  if (current === place) return;
-  if (!isAt(place, place.path)) {
-    const found = newPathOf(place);
-    if (found === undefined || !isAt(place, found)) throw failure("ENOENT", place.path);
-    place.path = enterable(whereNow());
-  }
-  current = place;
-}
-
-/** Goes to a path; whether the place is there. */
-function isAt(place: Place, path: string): boolean {
-  try {
-    change(path);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
-  }
-  return place.is(statSync("."));
-}
-
-const mostLookedAt = 2000;
-
-/** Where a place is by now, if one directory on its path was renamed: relative to the one above, which is entered. */
-function newPathOf(place: Place): string | undefined {
-  let left = mostLookedAt;
-  let below = "";
-  for (let path = place.path; path !== "/" && left > 0; path = dirname(path)) {
-    try {
-      change(dirname(path));
-      const names = readdirSync(".").slice(0, left);
-      left -= names.length;
-      const found = names.map(name => `./${name}${below}`).find(at => isThere(place, at));
-      if (found !== undefined) return found;
-    } catch {
-      // this one is gone itself, or may not be entered
-    }
-    below = path.slice(path.lastIndexOf("/")) + below;
-  }
-  return undefined;
-}
-
-function isThere(place: Place, path: string): boolean {
-  try {
-    return place.is(lstatSync(path));
-  } catch {
-    return false;
-  }
-}
-
-/** Where the process is, as the system reports it. */
-function whereNow(): Buffer {
-  return realpathSync.native(".", "buffer");
-}
 
 const prefix = `/.polyfs-held-${Math.random().toString(36).slice(2)}/`;
 const prefixBytes = Buffer.from(prefix);
@@ -213,7 +77,7 @@ function parse(address: Address): Parsed | undefined {
 
 /** Enters the directory that an address is about; returns the name to use there, until the next call. */
 export function located<A extends Address>(address: A): A | Address {
-  if (!taken) return address;
+  if (!byWorkingDirectory()) return address;
   const parsed = parse(address);
   if (parsed === undefined) return fromHome(address);
   const { held, rest } = parsed;
@@ -223,19 +87,13 @@ export function located<A extends Address>(address: A): A | Address {
   return relative(held.name);
 }
 
-/** A relative path of the program is relative to where it was started. */
-function fromHome(address: Address): Address {
-  if (!away || typeof address !== "string" || address.startsWith("/")) return address;
-  return `${home}/${address}`;
-}
-
 function relative(rest: Address): Address {
   return typeof rest === "string" ? `./${rest}` : Buffer.concat([Buffer.from("./"), rest]);
 }
 
 /** The same for a call that is about two addresses. EXDEV where there is no safe way from one to the other. */
 export function bothLocated(from: Address, to: Address): [Address, Address] {
-  if (!taken) return [from, to];
+  if (!byWorkingDirectory()) return [from, to];
   const [a, b] = [parse(from), parse(to)];
   if (a === undefined || b === undefined || a.held.place === b.held.place) {
     // Entering one place does not change what an absolute path means.
@@ -266,14 +124,14 @@ function absolute({ held, rest }: Parsed): Address {
 
 /** Both as paths that mean the same in another thread. Undefined where another program could divert one of them. */
 export function safePaths(from: Address, to: Address): [Address, Address] | undefined {
-  if (!taken) return [from, to];
+  if (!byWorkingDirectory()) return [from, to];
   const [a, b] = [parse(from), parse(to)];
   if (![a, b].every(one => one === undefined || one.held.place.own)) return undefined;
   return [a === undefined ? fromHome(from) : absolute(a), b === undefined ? fromHome(to) : absolute(b)];
 }
 
 /** How many directories `above` lies above `below`; undefined where it does not. */
-function steps(above: Place, below: Place): number | undefined {
+function steps(above: EnteredDirectory, below: EnteredDirectory): number | undefined {
   if (above.is({ dev: below.device, ino: below.inode })) return 0;
   for (const place of [above, below]) refresh(place);
   const top = above.path === "/" ? "/" : `${above.path}/`;
@@ -281,7 +139,7 @@ function steps(above: Place, below: Place): number | undefined {
   return below.path.slice(top.length).split("/").length;
 }
 
-function refresh(place: Place): string {
+function refresh(place: EnteredDirectory): string {
   enter(place);
   const where = whereNow();
   const text = where.toString("utf8");
@@ -300,7 +158,7 @@ function climbing(inner: Parsed, outer: Parsed, up: number): Address {
 
 /** `openSync` for addresses. What a handle is about is opened as that object, and never through a link. */
 export function openLocated(address: Address, flags: number | string = O_RDONLY, mode?: number): number {
-  const parsed = taken ? parse(address) : undefined;
+  const parsed = byWorkingDirectory() ? parse(address) : undefined;
   if (
     parsed === undefined ||
     parsed.held.name === undefined ||
@@ -323,7 +181,7 @@ interface Arrival {
   /** "." for the directory itself. */
   readonly name: Address;
   /** The directory, where it is held already. */
-  readonly place: Place | undefined;
+  readonly place: EnteredDirectory | undefined;
 }
 
 function arrive(address: Address): Arrival {
@@ -356,17 +214,10 @@ function lastOf(path: Address): [above: Address, name: Address] {
     : [path.subarray(0, Math.max(0, cut)), path.subarray(cut + 1)];
 }
 
-/** Node changes only to directories whose path is UTF-8. */
-export function enterable(path: Address): string {
-  if (typeof path === "string") return path;
-  if (!isUtf8(path)) throw failure("EILSEQ", path.toString("latin1"));
-  return path.toString("utf8");
-}
-
 export class HeldByWorkingDirectory implements Held {
   readonly fd = -1;
   readonly address: string;
-  readonly place: Place;
+  readonly place: EnteredDirectory;
   /** What it is about in its place; undefined for the place itself. */
   readonly name: Address | undefined;
   readonly #known: Stats | undefined;
@@ -374,7 +225,7 @@ export class HeldByWorkingDirectory implements Held {
   /** A regular file, open for reading. */
   #pin: number;
 
-  private constructor(place: Place, name?: Address, known?: Stats, pin = -1) {
+  private constructor(place: EnteredDirectory, name?: Address, known?: Stats, pin = -1) {
     this.place = place.use();
     [this.name, this.#known, this.#pin] = [name, known, pin];
     this.#id = ++last;
@@ -471,58 +322,4 @@ export class HeldByWorkingDirectory implements Held {
     if (this.#pin >= 0) closeSync(this.#pin);
     this.place.release();
   }
-}
-
-/** The directory that the process is in, as a place. `above` and `name`: how it was reached. */
-function placeHere(above: Place | undefined, name: string, own: boolean): Place {
-  let path: string;
-  try {
-    path = enterable(whereNow());
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENAMETOOLONG" || above === undefined) throw error;
-    path = `${above.path}/${name}`; // longer than a path may be
-  }
-  current = new Place(path, own);
-  return current;
-}
-
-/** A directory in the one that the process is in. Undefined where it may not be entered. */
-function enteredBelow(
-  at: Address,
-  stat: Stats,
-  above: Place | undefined,
-  name: Address,
-  own: boolean,
-): Place | undefined {
-  const back = above ?? current;
-  try {
-    change(enterable(at));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EACCES" && code !== "EILSEQ") throw error;
-    current = back; // it has not moved
-    return undefined;
-  }
-  // A link may have been put there meanwhile.
-  if (!sameAs(statSync("."), stat)) throw failure("ENOENT", String(name));
-  return placeHere(above, String(name), own);
-}
-
-function sameAs(a: Pick<Stats, "dev" | "ino">, b: Pick<Stats, "dev" | "ino">): boolean {
-  return a.ino === b.ino && a.dev === b.dev;
-}
-
-/** A descriptor, or -1 where it may not be had. */
-function opened(at: Address, flags: number): number {
-  try {
-    return openSync(at, flags);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EMFILE" || code === "ENFILE") throw error;
-    return -1;
-  }
-}
-
-function failure(code: string, path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${code}: held directory, '${path}'`), { code, syscall: "open" });
 }
