@@ -1,7 +1,8 @@
 // `node tools/mutate.mjs [AREA…] [--count N] [--seed N] [--skip N] [--seconds N] [--checked] [--only FILE:LINE]`:
 // how many small faults the tests notice. Copies the checkout, makes one fault at a time in the sources of an area, and
 // runs the tests of that area on it. A fault that no test notices has survived. A run starts no fault after --seconds;
-// --skip continues a sample where it ended, and --checked leaves out the run without a fault. docs/reliability.md has the scores and says what they mean.
+// --skip continues a sample where it ended, and --checked leaves out the run without a fault. docs/reliability.md has
+// the scores and says what they mean.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -48,7 +49,7 @@ const areas = {
   auth: {
     sources: ["src/mcp/auth"],
     tests: ["test/http/oauth", "test/http/refusals"],
-    moreTests: ["test/http/calls", "test/cli/token"],
+    moreTests: ["test/http/calls"],
   },
 };
 
