@@ -33,6 +33,14 @@ export function grantedMode(mode: number, made: Owner, from: Owner | undefined):
   return made.group === from.group ? bits : bits & ~setGroupId;
 }
 
+/**
+ * The mode to create a file with that is written first and gets `mode` afterwards: until then, nobody else can open it.
+ * A new file that no mode was asked for gets the system's defaults: umask and default ACLs.
+ */
+export function modeWhileStaged(mode: number | undefined): number {
+  return mode === undefined ? 0o666 : 0o600;
+}
+
 /** Gives an open new file its mode. It has its owner already: a change of the owner would clear bits. */
 export function giveMode(fd: number, mode: number, from: Owner | undefined): void {
   sys.chmod(fd, (mode & setIds) === 0 ? mode & 0o7777 : grantedMode(mode, ownerOf(sys.stat(fd)), from));

@@ -10,7 +10,7 @@ import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { copyTree } from "./copy-tree.ts";
-import { giveMode } from "./granted-mode.ts";
+import { giveMode, modeWhileStaged } from "./granted-mode.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
 import { sys, writeAll } from "./syscalls.ts";
@@ -150,11 +150,10 @@ async function stageBytes(
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
 ): Promise<StagedFile> {
-  // New files get the system's defaults: umask and default ACLs.
   const fd = sys.open(
     places.address(one.entry),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-    one.owner ? 0o600 : 0o666,
+    modeWhileStaged(one.mode),
   );
   let flushing: Promise<void> | undefined;
   try {

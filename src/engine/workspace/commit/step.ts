@@ -14,7 +14,7 @@ import type { Address } from "../system/held.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { makeDurable } from "./durable-directory.ts";
-import { giveMode, type Owner } from "./granted-mode.ts";
+import { giveMode, modeWhileStaged, type Owner } from "./granted-mode.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
 import type { ByteRange } from "./journal.ts";
@@ -403,7 +403,7 @@ function restage(step: MoveStep, staged: StagedAttributes, index: number, scene:
   if (stat?.ino === scene.inodes[index] && holds(address, scene.blob(blob))) return;
   if (stat !== undefined) sys.unlink(address);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const fd = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
+  const fd = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, modeWhileStaged(mode));
   try {
     writeAll(fd, scene.blob(blob));
     if (owner !== undefined) sys.chown(fd, owner.user, owner.group);
