@@ -74,7 +74,6 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/shell/living.ts": "the commands of the process, which end with it",
   "engine/shell/orphans.ts": "one helper shell, which ends the commands of a killed process",
   "engine/span.ts": "a process has one tracer",
-  "engine/syntax/new-errors.ts": "files that took too long to parse, at most a hundred",
   "engine/syntax/thread/load.ts": "inside the thread",
   "engine/syntax/thread/program.ts": "inside the thread",
   "engine/syntax/thread/thread.ts": "one thread for parsing, however many engines",

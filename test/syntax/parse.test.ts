@@ -1,5 +1,6 @@
 // The parser: declarations of every language it knows, the places that do not parse, and texts that are not what
 // their name says.
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { languageOf, mayHaveLanguage } from "../../src/engine/syntax/language.ts";
 import { newErrors } from "../../src/engine/syntax/new-errors.ts";
@@ -333,12 +334,33 @@ describe("the name of a file", () => {
   });
 });
 
-describe("a large file that takes too long to parse", () => {
-  it("is not parsed again for the next edits: an answer waits for that once", async () => {
-    const before = "const a = 1;\n".repeat(20_000);
-    const after = `${before}const b = ;\n`;
-    expect(await newErrors("slow.ts", before, after, 0)).toEqual([]);
-    expect(await newErrors("slow.ts", before, after)).toEqual([]);
-    expect(await newErrors("other.ts", before, after)).not.toEqual([]);
+it("the errors of a text that hardly parses are the same at every time, beside other texts too", async () => {
+  const typescript = { name: "typescript", grammar: "typescript" } as const;
+  const source = readFileSync(new URL("../../src/engine/syntax/thread/tables.ts", import.meta.url), "utf8");
+  const tokens = source.repeat(2).match(/\w+|\s+|[^\w\s]/g) ?? [];
+  let seed = 7;
+  const weighed = tokens.map(token => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return [seed, token] as const;
   });
+  const shuffled = weighed.sort(([a], [b]) => a - b).map(([, token]) => token);
+  const text = shuffled.join("");
+  const alone = await parse(text, typescript);
+  expect(alone?.errors.length).toBeGreaterThan(100);
+  for (let round = 0; round < 2; round++) {
+    const beside = Array.from({ length: 4 }, (_, i) => parse(`let a${i} = 1;\n`.repeat(3000), typescript));
+    expect((await parse(text, typescript))?.errors).toEqual(alone?.errors);
+    await Promise.all(beside);
+  }
+});
+
+it("an edit of a large file is answered before it is parsed, and the next one with what it broke", async () => {
+  const before = "const a = 1;\n".repeat(20_000);
+  const after = `${before}const b = 1;\n`;
+  const broken = `${after}const c = ;\n`;
+  expect(await newErrors("large.ts", before, `${before}const b = ;\n`, 0)).toEqual([]);
+  await newErrors("large.ts", before, after, 0);
+  await expect
+    .poll(() => newErrors("large.ts", after, broken), { timeout: 20_000 })
+    .toEqual([expect.objectContaining({ line: 20_002 })]);
 });

@@ -1,9 +1,9 @@
 // Syntax errors that a change introduced. Only new ones count: a grammar that lacks the newest syntax, or a file that
 // was incomplete before, causes no report.
-import { clock } from "../clock.ts";
 import { LineIndex } from "../text/lines.ts";
 import { type Language, languageOf } from "./language.ts";
 import { parse } from "./parse.ts";
+import { isLarge } from "./thread/large.ts";
 import type { ParseError } from "./thread/messages.ts";
 
 export interface NewError {
@@ -15,34 +15,34 @@ export interface NewError {
   readonly missing?: string | undefined;
 }
 
+/**
+ * Processor time that the answer to an edit waits for each of two large texts: some 7,000 lines. Parsing goes on to the
+ * end, so that the next edit's errors are known.
+ */
+const answerMs = 250;
+/** The same for smaller texts, which need more than half of it only if hardly anything parses. */
+const maxMs = 500;
+
 /** A file that was edited is often edited again. */
 const checked = { rules: true, keep: true } as const;
-
-/** Large files that took too long to parse, with the time of that: an answer waits for the parser only once. */
-const slow = new Map<string, number>();
-const largeLength = 200_000;
-const mostSlow = 100;
-const slowForMs = 300_000;
 
 /** The errors in `after` that were not in `before`, which is undefined for a new file. */
 export async function newErrors(
   path: string,
   before: string | undefined,
   after: string,
-  maxMs?: number,
+  patienceMs = answerMs,
 ): Promise<readonly NewError[]> {
   const language = languageOf(path, after);
   if (language === undefined || before === after) return [];
-  if (after.length > largeLength && clock() - (slow.get(path) ?? Number.NEGATIVE_INFINITY) < slowForMs)
-    return [];
-  const made = await parse(after, language, { ...checked, ...(maxMs !== undefined && { maxMs }) });
-  if (made === undefined && after.length > largeLength) {
-    if (slow.size >= mostSlow) slow.clear();
-    slow.set(path, clock());
-  }
+  const optionsFor = (text: string) =>
+    isLarge(text) ? { ...checked, hurry: { file: path, answerMs: patienceMs } } : { ...checked, maxMs };
+  const made = await parse(after, language, optionsFor(after));
   if (made === undefined || made.errors.length === 0) return [];
   const was =
-    before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language, checked);
+    before === undefined
+      ? undefined
+      : await parse(before, languageOf(path, before) ?? language, optionsFor(before));
   if (before !== undefined && (was === undefined || was.doubtful)) return [];
   if (before === undefined && made.doubtful) return [];
   return new ErrorComparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);

@@ -2,7 +2,7 @@
 // be absent: a text that is too large or takes too long is treated as one whose language is not known.
 import type { Language } from "./language.ts";
 import { parsedPart } from "./language.ts";
-import type { NodeKind, ParseError, RawDeclaration } from "./thread/messages.ts";
+import type { Hurry, NodeKind, ParseError, RawDeclaration } from "./thread/messages.ts";
 import { ask } from "./thread/thread.ts";
 
 /** Larger ones are data or generated. */
@@ -29,6 +29,7 @@ export interface ParseOptions {
   readonly keep?: boolean;
   readonly at?: readonly number[];
   readonly maxMs?: number;
+  readonly hurry?: Hurry;
 }
 
 /** Resolves to undefined if the text could not be parsed. */
@@ -38,11 +39,12 @@ export async function parse(
   options: ParseOptions = {},
 ): Promise<Syntax | undefined> {
   if (text.length > maxLength) return undefined;
-  const { declarations, rules, keep, at } = options;
+  const { declarations, rules, keep, at, hurry } = options;
   const found = await ask({
     grammar: language.grammar,
     text: parsedPart(text, language),
     maxMs: options.maxMs ?? maxMs,
+    hurry,
     declarations,
     rules,
     keep,

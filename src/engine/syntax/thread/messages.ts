@@ -1,12 +1,20 @@
 // The messages to and from the parsing thread. Positions are offsets in the text, in UTF-16 units.
 import type { Grammar } from "../language.ts";
 
+/** An answer that does not wait for a large text. It is parsed all the same, for the next request about its file. */
+export interface Hurry {
+  readonly file: string;
+  /** Processor time after which the answer has no result. */
+  readonly answerMs: number;
+}
+
 export interface ParseRequest {
   readonly id: number;
   readonly grammar: Grammar;
   readonly text: string;
   /** Processor time that parsing may take. */
   readonly maxMs: number;
+  readonly hurry?: Hurry | undefined;
   /** Report also what a grammar accepts and its language does not. */
   readonly rules?: boolean | undefined;
   /** Keep the tree: this text, or one much like it, may be parsed next. */

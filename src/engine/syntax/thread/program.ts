@@ -1,5 +1,4 @@
-// The parsing thread. A text is parsed in slices, so that a short one does not wait for a long one, and within a time
-// limit. Grammars are unpacked on first use.
+// The parsing thread. Grammars are unpacked on first use.
 import { parentPort } from "node:worker_threads";
 import { type Node, Parser, type Tree } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
@@ -8,6 +7,7 @@ import { type EditedPart, hull } from "./edited-part.ts";
 import { errorsIn } from "./errors.ts";
 import { goErrors } from "./go-rules.ts";
 import { javaErrors } from "./java-rules.ts";
+import { isLarge, LargeFiles } from "./large.ts";
 import { languageFor } from "./load.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
@@ -16,20 +16,30 @@ import { pythonErrors } from "./python-rules.ts";
 import { RecentTrees } from "./recent-trees.ts";
 import { rustErrors } from "./rust-rules.ts";
 import { scriptErrors } from "./script-rules.ts";
+import { treeOf } from "./slices.ts";
 import { spansIn } from "./spans.ts";
 import { usesOf } from "./uses.ts";
 
-const sliceMs = 10;
-
 const free = new Map<Grammar, Parser[]>();
 const recent = new RecentTrees();
+const large = new LargeFiles();
 
-parentPort?.on("message", (request: ParseRequest) => {
-  answer(request).then(
-    parsed => parentPort?.postMessage({ id: request.id, ...(parsed && { parsed }) } satisfies ParseAnswer),
-    () => parentPort?.postMessage({ id: request.id } satisfies ParseAnswer),
-  );
-});
+parentPort?.on("message", (request: ParseRequest) => void reply(request));
+
+async function reply(request: ParseRequest): Promise<void> {
+  const { id, hurry } = request;
+  let isAnswered = false;
+  const post = (parsed?: ParseAnswer["parsed"]) => {
+    if (!isAnswered) parentPort?.postMessage({ id, ...(parsed && { parsed }) } satisfies ParseAnswer);
+    isAnswered = true;
+  };
+  if (hurry === undefined) return post(await answer(request).catch(() => undefined));
+  if (large.isLeftAlone(hurry.file)) return post();
+  large.begin(hurry.file);
+  const parsed = await answer(request, ms => ms > hurry.answerMs && post()).catch(() => undefined);
+  large.end(hurry.file, parsed !== undefined);
+  post(parsed);
+}
 
 /** A tree, and the only part of its text in which rules may be violated, if there is such a part. */
 interface ParsedTree {
@@ -38,10 +48,10 @@ interface ParsedTree {
   readonly suspect?: EditedPart;
 }
 
-async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
+async function answer(request: ParseRequest, spent?: (ms: number) => void): Promise<ParseAnswer["parsed"]> {
   const { grammar, text } = request;
   const known = recent.same(grammar, text);
-  const found = known ?? (await parsed(request));
+  const found = known ?? (await parsed(request, spent));
   if (found === undefined) return undefined;
   const { tree } = found;
   let errors = found.errors;
@@ -71,8 +81,9 @@ function describe(request: ParseRequest, root: Node, errors: readonly ParseError
   };
 }
 
-/** Code that a language rejects and its grammar accepts. */
+/** Code that a language rejects and its grammar accepts; in large texts, only in the part that changed. */
 function refusals({ tree, suspect }: ParsedTree, text: string, grammar: Grammar): ParseError[] {
+  if (suspect === undefined && isLarge(text)) return [];
   const root = tree.rootNode;
   if (grammar === "python")
     return [...layoutErrors(root, text, suspect), ...pythonErrors(root, text, suspect)];
@@ -82,44 +93,28 @@ function refusals({ tree, suspect }: ParsedTree, text: string, grammar: Grammar)
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text, suspect) : [];
 }
 
-async function parsed(request: ParseRequest): Promise<ParsedTree | undefined> {
+async function parsed(request: ParseRequest, spent?: (ms: number) => void): Promise<ParsedTree | undefined> {
   const { grammar, text } = request;
   const parser = await parserFor(grammar);
   const base = recent.similar(grammar, text);
   try {
-    let tree = await treeOf(parser, request, base?.tree ?? null);
+    const sliced = { text, maxMs: request.maxMs, spent };
+    let tree = await treeOf(parser, sliced, base?.tree ?? null);
     let suspect: EditedPart | undefined;
     if (tree !== undefined && base !== undefined) {
-      if (!tree.rootNode.hasError) {
-        if (base.errors?.length === 0) suspect = hull(base.changed, base.tree.getChangedRanges(tree));
-      } else {
-        // How the parser recovers from an error depends on what it reused: only a parse from scratch counts.
+      const wasClean = base.errors?.length === 0;
+      // How the parser recovers from an error depends on what it reused: a parse from scratch counts, except where that
+      // takes too long. What did not parse there is new in any case, if everything parsed before.
+      if (tree.rootNode.hasError && !(wasClean && isLarge(text))) {
         tree.delete();
-        tree = await treeOf(parser, request, null);
-      }
+        tree = await treeOf(parser, sliced, null);
+      } else if (wasClean) suspect = hull(base.changed, base.tree.getChangedRanges(tree));
     }
     if (tree === undefined) parser.delete();
     else free.set(grammar, [...(free.get(grammar) ?? []), parser]);
     return tree && { tree, ...(suspect && { suspect }) };
   } finally {
     base?.tree.delete();
-  }
-}
-
-async function treeOf(
-  parser: Parser,
-  { text, maxMs }: ParseRequest,
-  base: Tree | null,
-): Promise<Tree | undefined> {
-  let spent = 0;
-  for (;;) {
-    const start = performance.now();
-    const progressCallback = () => performance.now() - start > sliceMs;
-    const tree = parser.parse(text, base, { progressCallback });
-    if (tree !== null) return tree;
-    spent += performance.now() - start;
-    if (spent > maxMs) return undefined;
-    await new Promise(resolve => setImmediate(resolve));
   }
 }
 
