@@ -5,6 +5,7 @@ import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { DirectoryPlan } from "./directory-plan.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import type { CachedDirectory } from "./listing-cache.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 
 const maxHeld = 64;
 
@@ -20,6 +21,8 @@ export interface WalkLevel {
   plan: DirectoryPlan;
   /** The next stretch of the plan. */
   next: number;
+  /** Directories in it that were read before the walk got there. */
+  ahead: ReadAhead | undefined;
 }
 
 export class Levels implements Disposable {

@@ -4,7 +4,7 @@
 // They are kept by name below each granted root, within one bound for all. The least recently walked tree is evicted
 // first; a tree that exceeds the bound is cached in part, and restarted by the next walk.
 import { clock } from "../clock.ts";
-import type { Directory } from "../workspace/directory.ts";
+import type { Directory, ListedDirectory } from "../workspace/directory.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../workspace/directory-stamp.ts";
 import { Listing } from "./listing.ts";
 
@@ -40,6 +40,8 @@ const trees = new Map<string, CachedTree>();
 /** What one walk knows from those before, and leaves to those behind. */
 export class Knowledge {
   readonly #tree: CachedTree;
+  /** When the walk began. */
+  readonly #began = Date.now();
   readonly #trusted = new Map<number, boolean>();
   /** The space available to this walk alone: concurrent walks have their own bound. */
   #left: number;
@@ -78,15 +80,32 @@ export class Knowledge {
     return mark !== undefined && now !== undefined && isSame(mark, now) ? listing : undefined;
   }
 
+  /** Whether a stamp of a directory shows every change in it since the walk began. */
+  proves(stamp: DirectoryStamp, directory: Directory): boolean {
+    return isSettled(stamp, this.#began) && this.#trusts(stamp.dev, directory);
+  }
+
   /** Reads a directory, and caches the listing if a change can be detected later. */
   read(directory: Directory, place: CachedDirectory | undefined): Listing {
-    if (place === undefined) return new Listing(directory);
+    if (place === undefined) return new Listing(directory.allEntries());
     const now = Date.now();
-    const mark = directory.mark();
-    const listing = new Listing(directory);
+    const stamp = directory.mark();
+    const entries = directory.allEntries();
+    return this.#keep(place, { stamp, entries }, isSettled(stamp, now) && this.#trusts(stamp.dev, directory));
+  }
+
+  /** Caches what was read of a directory since the walk began. */
+  keep(listed: ListedDirectory, place: CachedDirectory | undefined): Listing {
+    if (place === undefined) return new Listing(listed.entries);
+    const { stamp } = listed;
+    return this.#keep(place, listed, isSettled(stamp, this.#began) && this.#trusted.get(stamp.dev) === true);
+  }
+
+  #keep(place: CachedDirectory, { stamp, entries }: ListedDirectory, isSure: boolean): Listing {
+    const listing = new Listing(entries);
     if (place.listing !== undefined) this.#take(-place.listing.bytes);
-    const isKept = !this.#isFull && isSettled(mark, now) && this.#trusts(mark.dev, directory);
-    place.mark = isKept ? markOf(mark) : undefined;
+    const isKept = !this.#isFull && isSure;
+    place.mark = isKept ? markOf(stamp) : undefined;
     place.listing = isKept ? listing : undefined;
     if (isKept) this.#take(listing.bytes);
     if (place.below !== undefined) this.#forgetOthers(place.below, listing);

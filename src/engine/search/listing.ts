@@ -1,5 +1,5 @@
 // The names in a directory in order, and data derived from them.
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory.ts";
 import { type DirectoryPlan, type PlanContext, planOf, sorted } from "./directory-plan.ts";
 import { mayHoldRules } from "./ignore.ts";
 
@@ -19,8 +19,7 @@ export class Listing {
   readonly bytes: number;
   #plans: readonly KeptPlan[] = none;
 
-  constructor(directory: Directory) {
-    const entries = directory.allEntries();
+  constructor(entries: readonly DirectoryEntry[]) {
     let bytes = 0;
     let isSorted = true;
     let before = "";

@@ -3,7 +3,7 @@
 // (listing-cache.ts) is neither opened nor read, unless an entry in it is opened.
 import type { Kind } from "../fault.ts";
 import { type Span, startSpan } from "../span.ts";
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry, ListedDirectory } from "../workspace/directory.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { DirectoryPlan, EntryBatch, EntryRun, WalkOrder } from "./directory-plan.ts";
 import type { Globs } from "./globs.ts";
@@ -12,6 +12,7 @@ import { type IgnoreContext, ignoreContext } from "./ignore-context.ts";
 import { Levels, type WalkLevel } from "./levels.ts";
 import type { Listing } from "./listing.ts";
 import { Knowledge } from "./listing-cache.ts";
+import { ReadAhead } from "./read-ahead.ts";
 
 const maxPathLength = 1000; // shorter in bytes than the longest path
 
@@ -107,7 +108,16 @@ export class Walker implements Disposable {
     const listing = cached && this.#knowledge.recall(cached, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#context;
-    const level: WalkLevel = { directory: start, entry, prefix: "", cached, rules, plan: noPlan, next: 0 };
+    const level: WalkLevel = {
+      directory: start,
+      entry,
+      prefix: "",
+      cached,
+      rules,
+      plan: noPlan,
+      next: 0,
+      ahead: undefined,
+    };
     this.#levels.push(level);
     this.#open(level, listing ?? this.#knowledge.read(start, cached));
   }
@@ -171,23 +181,49 @@ export class Walker implements Disposable {
     const isCacheable = parent.cached && entry.raw === undefined && path.length < maxPathLength;
     const cached = isCacheable ? this.#knowledge.below(parent.cached, entry.name) : undefined;
     const listing = cached?.mark && this.#knowledge.recall(cached, this.#start.markBelow(path));
-    const directory = listing === undefined ? this.#levels.held()?.child(entry) : undefined;
-    if (listing === undefined && directory === undefined) {
+    const listed = listing === undefined ? this.#readAhead(parent, entry) : undefined;
+    const isOpened = listing === undefined && listed === undefined;
+    const directory = isOpened ? this.#levels.held()?.child(entry) : undefined;
+    if (isOpened && directory === undefined) {
       this.inaccessible++;
       return true;
     }
     const { rules } = parent;
     const prefix = cached?.prefix(parent.prefix, entry.name) ?? `${path}/`;
-    const level: WalkLevel = { directory, entry, prefix, cached, rules, plan: noPlan, next: 0 };
+    const level: WalkLevel = {
+      directory,
+      entry,
+      prefix,
+      cached,
+      rules,
+      plan: noPlan,
+      next: 0,
+      ahead: undefined,
+    };
     this.#levels.push(level);
     try {
       if (listing !== undefined) this.#open(level, listing);
+      else if (listed !== undefined) this.#open(level, this.#knowledge.keep(listed, cached));
       else if (directory !== undefined) this.#open(level, this.#knowledge.read(directory, cached));
     } catch {
       this.#levels.pop();
       this.inaccessible++;
     }
     return true;
+  }
+
+  /** What a directory of the last level holds, if it could be read without opening it. */
+  #readAhead(parent: WalkLevel, entry: DirectoryEntry): ListedDirectory | undefined {
+    if (parent.ahead === undefined) {
+      const directory = this.#levels.held();
+      if (directory === undefined) return undefined;
+      parent.ahead = new ReadAhead(directory, this.#knowledge);
+    }
+    const { include } = this.#scope;
+    return parent.ahead.read(entry, this.#levels.held, parent.plan.stretches, parent.next, one => {
+      if (parent.cached?.below?.get(one.name)?.listing !== undefined) return false;
+      return include === undefined || include.reaches(parent.prefix + one.name);
+    });
   }
 
   /** Decides how to go through the last level, whose names are those of `listing`. */

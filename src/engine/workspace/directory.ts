@@ -4,7 +4,7 @@ import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryLength, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, conceals, isConcealed, isParentOfConcealed } from "./concealed.ts";
-import type { DirectoryStamp } from "./directory-stamp.ts";
+import { type DirectoryStamp, isSame } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
 import { display, Handle } from "./handle.ts";
@@ -14,7 +14,7 @@ import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { ResolvedPath } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
-import { readdirSync, readlinkSync } from "./system/calls.ts";
+import { lstatSync, readdirSync, readlinkSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 import { keepsTimes } from "./system/file-system.ts";
 import type { Address } from "./system/held.ts";
@@ -31,6 +31,12 @@ export interface DirectoryEntry {
 export function entryNamed(raw: Buffer, kind: Kind): DirectoryEntry {
   const name = written(raw);
   return isEscaped(name) ? { name, kind, raw } : { name, kind };
+}
+
+/** What was read of a directory; the stamp first. */
+export interface ListedDirectory {
+  readonly stamp: DirectoryStamp;
+  readonly entries: readonly DirectoryEntry[];
 }
 
 export class Directory implements Disposable {
@@ -95,44 +101,71 @@ export class Directory implements Disposable {
    * @internal
    */
   allEntries(): DirectoryEntry[] {
-    const found = this.#found();
-    const entries: DirectoryEntry[] = [];
-    if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries();
-    let names = "";
-    for (let i = 0; i < found.length; i++) {
-      const entry = found[i] as Dirent;
-      const { name } = entry;
-      names += name;
-      if (name.length === temporaryLength && this.#isOurs(name)) continue;
-      entries.push({ name, kind: entry.isFile() ? "file" : kindOf(entry) });
-    }
-    // Bytes that are not UTF-8 show as U+FFFD. One look at all names is cheaper than one at each.
-    return names.includes("\ufffd") || isEscaped(names) ? this.#rawEntries() : entries;
-  }
-
-  #found(): Dirent[] {
+    const { address } = this;
     try {
-      return readdirSync(this.address, withKinds);
+      if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries(address);
+      return this.#entriesAt(address);
     } catch (error) {
       throw faultOf(error, this.given);
     }
   }
 
-  #rawEntries(): DirectoryEntry[] {
-    const found = system(this.given, () =>
-      readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
-    );
-    const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
-    return entries.filter(
-      entry => !this.#isOurs(entry.name) && !(this.#conceals && this.#isConcealed(entry)),
-    );
+  /**
+   * The same for directories in it, each read under its name instead of held open, with its stamp. `stamp` is a settled
+   * one of this directory (directory-stamp.ts). If it still fits after the reading, no name in here has led anywhere
+   * else meanwhile; otherwise what was read is dropped and the result is undefined, as it is where stamps prove
+   * nothing. One that cannot be read is undefined. Reading ends early once there are `most` entries.
+   *
+   * @internal
+   */
+  listedBelow(
+    directories: readonly DirectoryEntry[],
+    stamp: DirectoryStamp,
+    most: number,
+  ): (ListedDirectory | undefined)[] | undefined {
+    if (!byDescriptor || this.#conceals) return undefined;
+    const { hidden } = this.root.rules;
+    const all: (ListedDirectory | undefined)[] = [];
+    let count = 0;
+    for (let i = 0; i < directories.length && count < most; i++) {
+      const { name, raw } = directories[i] as DirectoryEntry;
+      let listed: ListedDirectory | undefined;
+      if (raw === undefined && !(hidden !== undefined && this.#isIn(hidden, name))) {
+        const address = `${this.address}/${name}`;
+        try {
+          const stat = lstatSync(address);
+          if (stat.isDirectory()) listed = { stamp: stat, entries: this.#entriesAt(address) };
+          count += listed?.entries.length ?? 0;
+        } catch {
+          // left to the caller
+        }
+      }
+      all.push(listed);
+    }
+    return isSame(stamp, this.mark()) ? all : undefined;
   }
 
-  /** Whether a commit keeps this here for a moment. Old temporary files are shown, so that they are noticed. */
-  #isOurs(name: string): boolean {
-    if (!isTemporaryName(name)) return false;
-    const stat = lstatIfThere(this.#handle.below(name));
-    return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
+  #entriesAt(address: string): DirectoryEntry[] {
+    const found = readdirSync(address, withKinds);
+    const entries: DirectoryEntry[] = [];
+    let names = "";
+    for (let i = 0; i < found.length; i++) {
+      const entry = found[i] as Dirent;
+      const { name } = entry;
+      names += name;
+      if (name.length === temporaryLength && isOurs(address, name)) continue;
+      entries.push({ name, kind: entry.isFile() ? "file" : kindOf(entry) });
+    }
+    // Bytes that are not UTF-8 show as U+FFFD. One look at all names is cheaper than one at each.
+    return names.includes("\ufffd") || isEscaped(names) ? this.#rawEntries(address) : entries;
+  }
+
+  #rawEntries(address: string): DirectoryEntry[] {
+    const found = readdirSync(address, { withFileTypes: true, encoding: "buffer" });
+    const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
+    return entries.filter(
+      entry => !isOurs(address, entry.name) && !(this.#conceals && this.#isConcealed(entry)),
+    );
   }
 
   /**
@@ -267,6 +300,16 @@ export class Directory implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/**
+ * Whether a name in the directory at `address` is one that a commit uses for a moment. Old temporary files are shown,
+ * so that they are noticed.
+ */
+function isOurs(address: string, name: string): boolean {
+  if (!isTemporaryName(name)) return false;
+  const stat = lstatIfThere(`${address}/${name}`);
+  return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
 }
 
 const withKinds = { withFileTypes: true } as const;
