@@ -13,15 +13,27 @@ import type { Call } from "./api.ts";
 import type { Station } from "./station.ts";
 import type { WireCall } from "./wire.ts";
 
-export interface RunningCall {
+interface CallInfo {
   readonly tool: string;
   readonly effect: Effect;
   readonly paths: readonly string[];
   readonly session: Session;
   readonly workspace: Workspace;
+}
+
+export interface RunningCall {
+  readonly call: CallInfo;
   readonly time: number;
   readonly began: number;
-  changes?: string[];
+  changes: string[] | undefined;
+}
+
+interface EndedCall {
+  readonly running: RunningCall;
+  readonly number: number;
+  readonly ms: number;
+  readonly isFailed: boolean;
+  readonly fault: string | undefined;
 }
 
 const mostCalls = 300;
@@ -40,9 +52,9 @@ export class Activity implements Disposable {
   readonly #options: ActivityOptions;
   readonly #running = new Set<RunningCall>();
   readonly #stop: readonly (() => void)[];
-  #calls: WireCall[] = [];
+  #calls: EndedCall[] = [];
   /** Calls that were sent to no page yet. */
-  readonly #untold: WireCall[] = [];
+  readonly #untold: EndedCall[] = [];
   #number = 0;
   #station: Station | undefined;
   #opening: Promise<Station | undefined> | undefined;
@@ -58,38 +70,26 @@ export class Activity implements Disposable {
     ];
   }
 
-  begin(call: Omit<RunningCall, "time" | "began">): RunningCall {
-    const running = { ...call, time: Date.now(), began: clock() };
+  begin(call: CallInfo): RunningCall {
+    const running = { call, time: Date.now(), began: clock(), changes: undefined };
     this.#running.add(running);
     return running;
   }
 
-  end(call: RunningCall, isFailed: boolean, fault: string | undefined): void {
-    this.#running.delete(call);
-    const { tool, effect, paths, session, workspace, time, began, changes = [] } = call;
-    const ended: WireCall = {
-      id: `${process.pid}-${(this.#number++).toString(36)}`,
-      time,
-      agent: { client: session.client, connection: session.connection },
-      tool,
-      effect,
-      paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
-      ms: Math.round((clock() - began) * 10) / 10,
-      outcome: outcomeOf(isFailed, fault),
-      ...(fault !== undefined && { fault }),
-      changes,
-      roots: workspace.roots.map(({ path }) => path),
-    };
+  /** Every call comes here, so it is put into words only when a page may want it. */
+  end(running: RunningCall, isFailed: boolean, fault: string | undefined): void {
+    this.#running.delete(running);
+    const ended = { running, number: this.#number++, ms: clock() - running.began, isFailed, fault };
     this.#calls.push(ended);
     if (this.#calls.length > mostCalls * 2) this.#calls = this.#calls.slice(-mostCalls);
     if (this.#station !== undefined) this.#tell(ended);
     else this.#timer ??= setTimeout(() => void this.#open(), quietMs).unref();
   }
 
-  #tell(call: WireCall): void {
+  #tell(call: EndedCall): void {
     if (this.#untold.push(call) > 1) return;
     setTimeout(() => {
-      for (const one of this.#untold.splice(0)) this.#station?.tell({ is: "call", call: one });
+      for (const one of this.#untold.splice(0)) this.#station?.tell({ is: "call", call: wireCall(one) });
     }, groupMs).unref();
   }
 
@@ -109,7 +109,7 @@ export class Activity implements Disposable {
   async #open(): Promise<Station | undefined> {
     clearTimeout(this.#timer);
     this.#opening ??= import("./station.ts").then(({ openStation }) =>
-      openStation({ ...this.#options, calls: () => this.#calls.slice(-mostCalls) }),
+      openStation({ ...this.#options, calls: () => this.#calls.slice(-mostCalls).map(wireCall) }),
     );
     const station = await this.#opening.catch(() => undefined);
     // A server that has only read may find no state directory yet; it tries again behind a later call.
@@ -123,7 +123,7 @@ export class Activity implements Disposable {
 
   /** The call that made a change is found by its name and connection; if two match, by neither. */
   #changed(id: string, by?: { readonly action: string; readonly connection?: string }): void {
-    const fits = [...this.#running].filter(({ tool, session, effect }) =>
+    const fits = [...this.#running].filter(({ call: { tool, session, effect } }) =>
       by === undefined ? effect === "runs" : tool === by.action && session.connection === by.connection,
     );
     const [only] = fits;
@@ -133,6 +133,24 @@ export class Activity implements Disposable {
     }
     this.#station?.tell({ is: "change", id });
   }
+}
+
+function wireCall({ running, number, ms, isFailed, fault }: EndedCall): WireCall {
+  const { call, time, changes = [] } = running;
+  const { tool, effect, paths, session, workspace } = call;
+  return {
+    id: `${process.pid}-${number.toString(36)}`,
+    time,
+    agent: { client: session.client, connection: session.connection },
+    tool,
+    effect,
+    paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
+    ms: Math.round(ms * 10) / 10,
+    outcome: outcomeOf(isFailed, fault),
+    ...(fault !== undefined && { fault }),
+    changes,
+    roots: workspace.roots.map(({ path }) => path),
+  };
 }
 
 function outcomeOf(isFailed: boolean, fault: string | undefined): Call["outcome"] {

@@ -56,9 +56,10 @@ export class OpenFile implements Disposable {
    *
    * @internal
    */
-  static open({ handle, root, path, stat }: ResolvedPath, given: string, as?: "unmasked"): OpenFile {
+  static open(resolved: ResolvedPath, given: string, as?: "unmasked"): OpenFile {
+    const { handle, root, path, stat, contents: shown } = resolved;
     try {
-      const contents = as === "unmasked" ? "full" : root.rules.admit(path, given).contents;
+      const contents = as === "unmasked" ? "full" : (shown ?? root.rules.admit(path, given).contents);
       const stats = stat ?? handle.stat();
       if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
       if (stats.dev !== root.device && isSynthetic(handle.address)) {

@@ -15,6 +15,7 @@ import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
 import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
+import type { Decision } from "../policy/rule.ts";
 import { otherSpelling } from "../text/fold-name.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
@@ -42,7 +43,9 @@ export interface ResolvedPath {
   /** The canonical path, for display. */
   readonly path: string;
   /** Its stat when it was opened, if requested. */
-  readonly stat?: Stats;
+  readonly stat?: Stats | undefined;
+  /** How much of it the rules show, where they were asked. */
+  readonly contents?: Decision["contents"];
 }
 
 /** A name in a held directory; the last component is never followed. The handle is the directory's. */
@@ -67,11 +70,11 @@ export function resolvePath(roots: readonly Root[], path: WorkspacePath): Resolv
 
 /** Refuses, and closes, what a rule denies. */
 function admitted(resolved: ResolvedPath, { given }: WorkspacePath): ResolvedPath {
+  const { handle, root, path, stat } = resolved;
   try {
-    resolved.root.rules.admit(resolved.path, given);
-    return resolved;
+    return { handle, root, path, stat, contents: root.rules.admit(path, given).contents };
   } catch (error) {
-    resolved.handle.close();
+    handle.close();
     throw error;
   }
 }

@@ -14,6 +14,11 @@ import { sys } from "./syscalls.ts";
 
 /** More than these are asked about each time instead. */
 const mostWatched = 64;
+/**
+ * How long a look counts, for many reads may arrive at once. If a process starts and dies in the middle of a commit
+ * within this time, reads see what they would see if it were still at it.
+ */
+const freshMs = 4;
 const pauseMs = 1000; // after a recovery that failed: it must not slow down every read
 
 export class OtherProcesses {
@@ -26,6 +31,7 @@ export class OtherProcesses {
   #isFirstLook = true;
   #mark: DirectoryStamp | undefined;
   #hasUnwatched = false;
+  #freshUntil = 0;
   #pausedUntil = 0;
 
   /** `recover` brings to an end what dead processes left. */
@@ -37,11 +43,15 @@ export class OtherProcesses {
 
   /** Recovers what has to be, by now. Reading needs no state: where it cannot be had, the first commit says so. */
   look(): void {
-    if (clock() < this.#pausedUntil) return;
+    const began = clock();
+    if (began < this.#freshUntil || began < this.#pausedUntil) return;
     try {
       const stat = sys.lstat(this.#processes);
       if (stat === undefined) return;
-      if (!this.#hasUnwatched && this.#mark !== undefined && isSame(stat, this.#mark)) return;
+      if (!this.#hasUnwatched && this.#mark !== undefined && isSame(stat, this.#mark)) {
+        this.#freshUntil = began + freshMs;
+        return;
+      }
       const now = Date.now();
       this.#meet();
       this.#mark = isSettled(stat, now) ? markOf(stat) : undefined;
@@ -54,6 +64,7 @@ export class OtherProcesses {
   reconsider(): void {
     this.#known.clear();
     this.#mark = undefined;
+    this.#freshUntil = 0;
   }
 
   #meet(): void {
@@ -99,6 +110,7 @@ export class OtherProcesses {
     this.#watched--;
     this.#known.delete(id);
     this.#mark = undefined;
+    this.#freshUntil = 0;
     this.look();
   }
 
