@@ -90,6 +90,14 @@ export const cases: readonly Case[] = [
     run: takeBack,
   },
   {
+    id: "replace in many files",
+    size: 10_000,
+    short: 1_000,
+    make: manyFiles,
+    run: (client, size) =>
+      call(client, "replace_in_files", { paths: ["tree"], old: "value", new: "number", max_files: size }),
+  },
+  {
     id: "create a deep directory",
     size: 400,
     short: 150,

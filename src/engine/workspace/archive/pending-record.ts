@@ -6,6 +6,7 @@ import { contentHash } from "../../text/version.ts";
 import type { EntryRef } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";
 import type { ContentSource, PlannedEffect } from "../commit/planned-effect.ts";
+import type { Steps } from "../footprint/time-slice.ts";
 import type { By, ChangeEffect, Identity } from "./log.ts";
 
 /** Content at a directory entry, or whose bytes the journal holds, or both. */
@@ -43,13 +44,14 @@ export interface PendingRecord {
   readonly parents: readonly string[];
 }
 
-export function pendingRecord(
+export function* pendingRecord(
   outcomes: readonly PlannedEffect[],
   by: By,
   parents: readonly string[],
-): PendingRecord {
+): Steps<PendingRecord> {
   const files: PendingFile[] = [];
   for (const outcome of outcomes) {
+    yield;
     if (outcome.effect === "none" || "root" in outcome) continue;
     const { effect, kind, source, before, change } = outcome;
     const relocated = (effect === "moved" || effect === "copied") && !outcome.edited;

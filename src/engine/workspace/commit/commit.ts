@@ -53,7 +53,7 @@ import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
-import { reportOf, SharedCommit } from "./shared-commit.ts";
+import { type CommitPart, reporting, reportOf, SharedCommit } from "./shared-commit.ts";
 import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } from "./stage.ts";
 import { apply, applyAll } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -90,7 +90,7 @@ export class Committer {
     return attempted(options, path, async way => {
       using resolvedChanges = await this.#resolve(changes, options);
       using locks = await this.#lock(resolvedChanges.keys, options);
-      resolvedChanges.confirm();
+      await resolvedChanges.confirmInTurns();
       await applyRules(resolvedChanges, options);
       const commit = await this.#carryOut(resolvedChanges, options, way);
       await locks.release();
@@ -112,7 +112,7 @@ export class Committer {
     return attempted(options, paths[0], async found => {
       using places = new HeldDirectories();
       const way = { roots: this.#roots, places, state: this.#store.state.path };
-      const targets = resolveTargets(paths, way, options);
+      const targets = await resolveTargets(paths, way, options);
       const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
       const queued = QueuedEdit.of(targets, this.#store, options, transform, way);
       using locks = await this.#lock(keys, options, queued);
@@ -124,14 +124,15 @@ export class Committer {
       if (locks.waited) confirmRead();
       const bases = new Map<string, Buffer | "absent">();
       const asked: (EntryRef & { identity: string })[] = [];
-      const files = targets.map((target, index) => {
+      const files: Current[] = [];
+      await inSlices(targets, target => {
         const { path, entry, at } = target;
         const current = places.isNew(entry.place)
           ? undefined
-          : currentFile(places, target, { index, limit: options.maxBytes });
+          : currentFile(places, target, { index: files.length, limit: options.maxBytes });
         bases.set(at, current?.bytes ?? "absent");
         if (current !== undefined) asked.push({ ...entry, identity: current.identity });
-        return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
+        files.push({ path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) });
       });
       // Runs in parallel with `transform`. Staging asks again and gets the cached answer.
       askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
@@ -150,7 +151,7 @@ export class Committer {
       }
       if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key)))
         throw new ConcurrentChange("");
-      resolvedChanges.confirm();
+      await resolvedChanges.confirmInTurns();
       for (const [i, one] of resolvedChanges.changes.entries())
         resolvedChanges.changes[i] = withBase(one, bases);
       await applyRules(resolvedChanges, options);
@@ -208,10 +209,9 @@ export class Committer {
       { by: options.by ?? anonymous, outcomes: plan.outcomes, parents: plan.parents },
     ];
     const ids = options.id === undefined ? log.newIds(parts.length) : [options.id];
-    const changes = parts.map(({ by, outcomes, parents }, i) => ({
-      id: ids[i] as string,
-      account: pendingRecord(outcomes, by, parents),
-    }));
+    const changes: JournalledChange[] = [];
+    for (const [i, { by, outcomes, parents }] of parts.entries())
+      changes.push({ id: ids[i] as string, account: await gently(pendingRecord(outcomes, by, parents)) });
     const reports = () => parts.map((part, i) => reportOf(ids[i] as string, part, plan));
     if (plan.steps.length === 0) return reports()[0] as Commit;
     const journalState = await journals.enter();
@@ -230,7 +230,8 @@ export class Committer {
         return commit as Commit;
       }
       const recorded = await this.#remember(journalled, plan);
-      const commit = { ...(reports()[0] as Commit), recorded: recorded !== false };
+      const report = await gently(reporting(ids[0] as string, parts[0] as CommitPart, plan));
+      const commit = { ...report, recorded: recorded !== false };
       await this.#tell(commit);
       if (recorded === "later") journalState.wait({ ...journalled, contents: contentsOf(plan) });
       else if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);

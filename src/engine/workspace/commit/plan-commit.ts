@@ -30,7 +30,7 @@ export async function planCommit(
     add(plan, resolved, options);
   });
   for (const closing of plan.closings) plan.steps.push(closing);
-  for (const target of resolvedChanges.targets) plan.refuseInside(target);
+  await inSlices(resolvedChanges.targets, target => plan.refuseInside(target));
   await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits, resolvedChanges.state);
   return plan;
 }

@@ -4,6 +4,7 @@
 import type { Archive } from "../archive/archive.ts";
 import { pendingRecord } from "../archive/pending-record.ts";
 import { faultOf } from "../errno.ts";
+import { atOnce } from "../footprint/time-slice.ts";
 import type { Root } from "../root.ts";
 import type { Change, Commit, CommitOptions } from "./change.ts";
 import { addressOf } from "./held-directories.ts";
@@ -49,6 +50,6 @@ export async function removeWithoutRoom(
   const id = archive.changes.newId();
   const files = plan.outcomes.map(outcome => changedFile(outcome, places));
   for (const { place, name } of plan.trash) await purgeLater(places.handle(place), addressOf(name));
-  archive.recordUnkept(id, pendingRecord(plan.outcomes, by, plan.parents));
+  archive.recordUnkept(id, atOnce(pendingRecord(plan.outcomes, by, plan.parents)));
   return { id, time: new Date(), by, files, parents: plan.parents, recorded: false };
 }

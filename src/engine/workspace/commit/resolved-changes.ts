@@ -1,7 +1,7 @@
 // The changes of a commit with their paths resolved to entries, before anything is locked or read.
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
-import { inSlices } from "../footprint/time-slice.ts";
+import { atOnce, gently, inSlices, type Steps } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import { resolvePath } from "../resolve.ts";
@@ -97,13 +97,30 @@ export class ResolvedChanges implements Disposable {
 
   /** Checks, once the locks are held, that everything is still where it was resolved to. */
   confirm(): void {
-    const targets = this.targets;
-    if (this.places.areCurrent() && targets.every(target => isStillMissing(target, this.places))) return;
-    throw new ConcurrentChange(targets[0]?.path.given ?? "");
+    atOnce(this.#confirming());
+  }
+
+  /** The same for any number of changes: everything else runs in between. */
+  confirmInTurns(): Promise<void> {
+    return gently(this.#confirming());
+  }
+
+  *#confirming(): Steps<void> {
+    const moved = () => new ConcurrentChange(this.targets[0]?.path.given ?? "");
+    if (!this.places.areCurrent()) throw moved();
+    for (const target of this.targets) {
+      if (!isStillMissing(target, this.places)) throw moved();
+      yield;
+    }
   }
 
   get targets(): Target[] {
-    return this.changes.flatMap(({ target, source }) => [source, target].filter(one => one !== undefined));
+    const targets: Target[] = [];
+    for (const { source, target } of this.changes) {
+      if (source !== undefined) targets.push(source);
+      if (target !== undefined) targets.push(target);
+    }
+    return targets;
   }
 
   [Symbol.dispose](): void {
@@ -210,11 +227,14 @@ function isFree({ entry, path }: Target, places: HeldDirectories): boolean {
 }
 
 /** The entries of some paths, as a write to them would find them. */
-export function resolveTargets(
+export async function resolveTargets(
   paths: readonly WorkspacePath[],
   base: Omit<TargetOptions, "missing">,
   options: CommitOptions,
-): Target[] {
+): Promise<Target[]> {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
-  return paths.map(path => resolveTarget(path, { ...base, missing, links: options.links ?? "follow" }));
+  const how = { ...base, missing, links: options.links ?? ("follow" as const) };
+  const targets: Target[] = [];
+  await inSlices(paths, path => targets.push(resolveTarget(path, how)));
+  return targets;
 }

@@ -5,7 +5,8 @@
 import { clock } from "../../clock.ts";
 import { anonymous, type By } from "../archive/log.ts";
 import { canWait, pendingRecord } from "../archive/pending-record.ts";
-import type { Commit, CommitOptions } from "./change.ts";
+import { atOnce, type Steps } from "../footprint/time-slice.ts";
+import type { ChangedFile, Commit, CommitOptions } from "./change.ts";
 import { type CommitPlan, inlineBytes } from "./commit-plan.ts";
 import { JoinedEdits } from "./lock.ts";
 import { changedFile, type PlannedEffect } from "./planned-effect.ts";
@@ -163,11 +164,24 @@ function canShare(plan: CommitPlan): boolean {
   const [outcome] = plan.outcomes;
   if (step?.do !== "move" || more.length > 0 || outcome === undefined) return false;
   const isHeld = step.staged?.blob !== undefined && step.replaces?.was !== undefined;
-  const account = pendingRecord(plan.outcomes, anonymous, plan.parents);
+  const account = atOnce(pendingRecord(plan.outcomes, anonymous, plan.parents));
   return isHeld && outcome.otherNames === 0 && canWait(account, plan.lasting);
 }
 
-export function reportOf(id: string, { by, outcomes, parents }: CommitPart, { places }: CommitPlan): Commit {
-  const files = outcomes.map(outcome => changedFile(outcome, places));
+export function reportOf(id: string, part: CommitPart, plan: CommitPlan): Commit {
+  return atOnce(reporting(id, part, plan));
+}
+
+/** The same in steps, for commits of many files. */
+export function* reporting(
+  id: string,
+  { by, outcomes, parents }: CommitPart,
+  { places }: CommitPlan,
+): Steps<Commit> {
+  const files: ChangedFile[] = [];
+  for (const outcome of outcomes) {
+    files.push(changedFile(outcome, places));
+    yield;
+  }
   return { id, time: new Date(), by, files, parents, recorded: true };
 }
