@@ -219,7 +219,12 @@ export interface Faults {
   /** `id` is "" if there is no change at all. */
   unknown_change: { readonly id: string };
   /** Replaced content was too large to keep, or is not kept any more. */
-  unknown_hunk: { readonly hunk: number; readonly hunks: number };
+  /** `within`: the hunks of the path that was named, by the numbers of the first and the last; none without them. */
+  unknown_hunk: {
+    readonly hunk: number;
+    readonly hunks: number;
+    readonly within?: { readonly path: string; readonly numbers?: readonly [number, number] };
+  };
   not_kept: { readonly path: string; readonly change: string };
 
   // the shared store

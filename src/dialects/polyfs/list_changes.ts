@@ -1,6 +1,7 @@
 // `list_changes`: the changes here with author and time, newest first, and their net effect.
 import { text } from "../../contract/tool.ts";
 import { listChanges as changesOf, concerns } from "../../engine/history/changes.ts";
+import { isAt } from "../../engine/history/hunks.ts";
 import type { RecordedFile } from "../../engine/workspace/archive/log.ts";
 import { AnswerLines, answerBytes } from "./answer.ts";
 import { changeLines } from "./change-lines.ts";
@@ -62,7 +63,7 @@ export const listChanges = polyfsTool({
       lines.note(
         `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}]`,
       );
-      await addNetLines(lines, shown, call);
+      await addNetLines(lines, shown, call, file => place === undefined || isAt(file, place));
       noteShown(session, shown);
     }
     return text(lines.toString());

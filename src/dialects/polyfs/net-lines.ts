@@ -1,7 +1,7 @@
 // The net effect of changes, as a diff by file. Hunks are numbered, so that undo can revert single ones.
 import type { CallContext } from "../../contract/context.ts";
 import { textJob } from "../../engine/edit/thread/thread.ts";
-import { hunkContext, netTexts } from "../../engine/history/hunks.ts";
+import { hunkContext, type NetText, netTexts } from "../../engine/history/hunks.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { type AnswerLines, counted, shownLine } from "./answer.ts";
@@ -11,15 +11,16 @@ export async function addNetLines(
   lines: AnswerLines,
   records: readonly ChangeRecord[],
   { workspace }: CallContext,
+  isWanted: (file: NetText) => boolean,
 ): Promise<void> {
-  const files = await netTexts(workspace, records);
+  const all = await netTexts(workspace, records);
+  const files = all.filter(file => isWanted(file) && !workspace.isHidden(file.at));
   const visible = async (at: string, text: Text | undefined) =>
     text === undefined
       ? ""
       : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
   for (const [i, file] of files.entries()) {
     const { at, from, before, after, opaque, first, mixed } = file;
-    if (workspace.isHidden(at)) continue;
     const name = shownAt(workspace, at);
     const [old, made] = [await visible(at, before), await visible(at, after)];
     const options = { context: hunkContext, room: lines.room };
@@ -29,7 +30,7 @@ export async function addNetLines(
     const others = mixed ? " (with other changes of it in between)" : "";
     const counts = (opaque ? "" : ` +${diff.added} -${diff.removed}`) + others;
     if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
-      lines.note(`[no room for ${counted(files.length - i, "more file")}]`);
+      lines.note(`[no room for ${counted(files.length - i, "more file")}; path=${name} shows the next]`);
       return;
     }
     if (opaque) continue;

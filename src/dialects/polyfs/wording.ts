@@ -305,8 +305,11 @@ export const wording: Wording = {
     "list_changes shows what can be undone.",
   ),
   unknown_hunk: say(
-    ({ hunk, hunks }) => `there is no hunk ${hunk}: the change has ${counted(hunks, "hunk")}`,
-    "list_changes with diff: true shows hunks with their numbers.",
+    ({ hunk, hunks, within }) =>
+      within === undefined
+        ? `there is no hunk ${hunk}: the change has ${counted(hunks, "hunk")}`
+        : `hunk ${hunk} is not in ${printable(within.path)}: ${hunkRange(within.numbers)}; nothing was undone`,
+    "list_changes with diff: true shows hunks with their numbers; with path, those of one file.",
   ),
   not_kept: say(
     ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
@@ -397,4 +400,10 @@ function nearly(old: string, { line, difference, current }: NearMiss): string {
 /** Lines as read_file prints them. */
 function numbered(places: readonly NumberedLine[]): string {
   return places.map(({ line, text }) => `${line}: ${text}`).join("\n");
+}
+
+function hunkRange(numbers: readonly [number, number] | undefined): string {
+  if (numbers === undefined) return "the change has no hunks there";
+  const [first, last] = numbers;
+  return first === last ? `its only one is ${first}` : `its hunks are ${first} to ${last}`;
 }

@@ -12,6 +12,7 @@ import { version } from "../text/version.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change } from "../workspace/commit/change.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { netOf } from "./net.ts";
 
@@ -32,6 +33,11 @@ export interface NetText {
   readonly opaque: boolean;
   /** See `NetFile`. */
   readonly mixed?: boolean | undefined;
+}
+
+/** Whether a file is `place`, lies in it, or was moved away from it. */
+export function isAt({ at, from }: Pick<NetText, "at" | "from">, place: string): boolean {
+  return isWithin(at, place) || (from !== undefined && isWithin(from, place));
 }
 
 /** Files of which one side is larger than `maxBytes` are opaque. */

@@ -6,7 +6,7 @@ import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { confirmNotUndone } from "./choose-once.ts";
-import { netTexts, withoutHunks } from "./hunks.ts";
+import { type NetText, netTexts, withoutHunks } from "./hunks.ts";
 import type { Restored, UndoOptions } from "./undo.ts";
 
 export interface HunkUndo {
@@ -24,9 +24,9 @@ export async function undoHunks(
   options: Omit<UndoOptions, "change"> & { readonly maxBytes?: number },
 ): Promise<HunkUndo> {
   const net = await netTexts(workspace, records, options.maxBytes);
-  const chosen = numbers.filter(number => isIn(workspace, net, number, options.path));
+  confirmWithin(workspace, net, numbers, options.path);
   for (let round = 1; ; round++) {
-    const { changes, files } = await withoutHunks(workspace, net, chosen);
+    const { changes, files } = await withoutHunks(workspace, net, numbers);
     const restored = files.map(
       ({ at, before, after }): Restored => ({
         at,
@@ -61,14 +61,23 @@ export async function undoHunks(
   }
 }
 
-function isIn(
+/** A number that counts in another file is a mistake: nothing may be reported as undone. */
+function confirmWithin(
   workspace: Workspace,
-  net: Awaited<ReturnType<typeof netTexts>>,
-  number: number,
+  net: readonly NetText[],
+  numbers: readonly number[],
   path: WorkspacePath | undefined,
-): boolean {
-  if (path === undefined) return true;
+): void {
+  if (path === undefined) return;
   const only = workspace.locate(path).path;
-  const file = net.find(({ first, hunks }) => number >= first && number < first + hunks.length);
-  return file === undefined || isWithin(file.at, only);
+  const inside = net.filter(({ at, hunks }) => hunks.length > 0 && isWithin(at, only));
+  const isInside = (number: number) =>
+    inside.some(({ first, hunks }) => number >= first && number < first + hunks.length);
+  const hunk = numbers.find(number => !isInside(number));
+  if (hunk === undefined) return;
+  const [head, tail] = [inside[0], inside.at(-1)];
+  const range = head && tail && ([head.first, tail.first + tail.hunks.length - 1] as const);
+  const hunks = net.reduce((sum, file) => sum + file.hunks.length, 0);
+  const within = { path: path.given, ...(range && { numbers: range }) };
+  throw new Fault("unknown_hunk", { hunk, hunks, within });
 }

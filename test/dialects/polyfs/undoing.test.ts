@@ -185,6 +185,36 @@ describe("undo of several changes", () => {
     expect((await server.refuses("undo", { change: id, hunks: [2] }))[0]).toMatch(/^stale/);
   });
 
+  it("by hunk of one file: the diff shows that file alone, and a number of another file is refused", async () => {
+    for (const [name, text] of [
+      ["p.txt", numbered(40)],
+      ["q.txt", "b\n"],
+      ["r.txt", ""],
+    ] as const)
+      fixture.write(name, text);
+    const edits = ["5", "15", "25"].map(old => `-${old}\n+${old}!`);
+    const hunks = edits.map((lines, i) => `@@ -${5 + i * 10} +${5 + i * 10} @@\n${lines}\n`).join("");
+    const patch = `--- a/p.txt\n+++ b/p.txt\n${hunks}--- a/q.txt\n+++ b/q.txt\n@@ -1 +1 @@\n-b\n+B\n`;
+    const id = changeIn(await server.says("apply_patch", { patch }));
+    const diff = await server.says("list_changes", { path: "q.txt", diff: true });
+    expect(diff).toContain("[4] @@ -1 +1 @@");
+    expect(diff).not.toContain("15!");
+    const [problem, advice] = await server.refuses("undo", { path: "q.txt", hunks: [1] });
+    expect(problem).toBe("invalid_input: hunk 1 is not in q.txt: its only one is 4; nothing was undone");
+    expect(advice).toContain("list_changes");
+    expect((await server.refuses("undo", { change: id, path: "p.txt", hunks: [2, 4] }))[0]).toContain(
+      "hunk 4 is not in p.txt: its hunks are 1 to 3",
+    );
+    expect((await server.refuses("undo", { change: id, path: "r.txt", hunks: [1] }))[0]).toContain(
+      "the change has no hunks there",
+    );
+    expect(fixture.read("p.txt")).toContain("15!");
+    await server.says("undo", { path: "q.txt", hunks: [4] });
+    expect(fixture.read("q.txt")).toBe("b\n");
+    await server.says("undo", { change: id, path: "p.txt", hunks: [2] });
+    expect(fixture.read("p.txt")).toBe(numbered(40).replace("\n5\n", "\n5!\n").replace("\n25\n", "\n25!\n"));
+  });
+
   it("in many files is summarised", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `many/${i}.txt`);
     for (const name of names) fixture.write(name, "old\n");
