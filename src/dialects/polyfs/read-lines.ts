@@ -176,17 +176,21 @@ class Parts {
     const structure = needs ? await this.#structure() : undefined;
     const lines = new AnswerLines(this.#room - footing * parts.length);
     lines.note(this.#head);
-    if (this.#reading.outline && structure !== undefined)
-      for (const line of this.#outline(structure, this.#room / 2)) lines.note(line);
     if (structure?.known === false && parts.some(({ symbol }) => symbol !== undefined))
       lines.note("[not parsed as code: symbols are found by headings and indentation]");
     for (const part of parts) {
-      if (this.#reading.outline && part.symbol === undefined) continue;
       try {
         const { from, to, label } = this.#rangeOf(part, structure, path);
         lines.note(`[${label}]`);
-        const last = this.#print(lines, from, to);
-        if (last < to) lines.note(`[no room; go on with ${path}:${last + 1}-${to}]`);
+        if (this.#reading.outline && structure !== undefined) {
+          for (const line of this.#outline(structure, this.#room / parts.length, { from, to }))
+            lines.note(line);
+          continue;
+        }
+        const { limit } = this.#reading;
+        const end = limit === defaultLimit ? to : Math.min(to, from + limit - 1);
+        const last = this.#print(lines, from, end);
+        if (last < to) lines.note(`[go on with ${path}:${last + 1}-${to}]`);
       } catch (error) {
         if (parts.length === 1) throw error;
         lines.note(toldInline(error));

@@ -111,7 +111,9 @@ class NamedHits {
     const names = new Set(structure.declared.map(({ nameStart }) => nameStart));
     const numbers = new Set(hits.map(({ number }) => number));
     if (!structure.known) {
-      const heads = structure.declared.map(({ from }) => from).filter(line => numbers.has(line));
+      const heads = structure.declared
+        .filter(({ from, head, name }) => numbers.has(from) && this.#introduces(head, name))
+        .map(({ from }) => from);
       return { lines: kind === "definition" ? new Set(heads) : numbers, known: false };
     }
     const places = hits.flatMap(({ number, column }) =>
@@ -127,6 +129,19 @@ class NamedHits {
     const found = language && (await parse(this.#body, language, { at: places.map(({ offset }) => offset) }));
     const uses = places.filter(({ offset }, i) => found?.kinds[i] === "identifier" && !names.has(offset));
     return { lines: new Set(uses.map(({ line }) => line)), known: true };
+  }
+
+  /** Whether the first line of a block introduces the name, and does not only mention it. */
+  #introduces(head: string, full: string): boolean {
+    if (!/^[\p{L}\p{N}_$]+$/u.test(this.#pattern) || `.${full}`.endsWith(`.${this.#pattern}`)) return true;
+    const name = `${this.#pattern.replaceAll("$", "\\$")}(?![\\p{L}\\p{N}_$])`;
+    const introduced = [
+      `^#{1,6}\\s.*${name}`, // a heading
+      `^(?:[\\p{L}\\p{N}_.]+[ \\t]+){0,3}["'<]?(?:[\\p{L}\\p{N}_$]+(?:\\.|::))*${name}["']?\\s*(?:$|[({=<\\[:>,])`,
+      `(?:^|\\s)(?:class|interface|object|trait|protocol|extension|struct|enum|type|def|fn|fun|func|function|sub|proc|module)\\s+${name}`,
+      `["']${name}["']\\s*[{:=]?\\s*$`,
+    ];
+    return new RegExp(introduced.join("|"), this.#ignoreCase ? "iu" : "u").test(head);
   }
 
   /** Whether a declaration of this full name lies in what the caller named. */

@@ -239,7 +239,10 @@ export const wording: Wording = {
   },
   malformed_patch: say(
     ({ line, problem }) => `line ${line} of the patch: ${patchProblems[problem]}`,
-    "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
+    ({ problem }) =>
+      problem === "binary" || problem === "symlink" || problem === "submodule"
+        ? "Nothing was changed. Leave this file out of the patch (from its diff --git line to the next), and the rest applies."
+        : "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
   ),
   patch_conflict: data => {
     const { path, hunk, reason, why, current } = data;

@@ -64,7 +64,7 @@ export async function usesInFiles(
       (found?.uses ?? []).map(use => ({ ...use, file })),
     );
   }
-  const things = new Things(files, uses, scripts);
+  const things = new Things(files, uses, scripts, name);
   return things.found(choose);
 }
 
@@ -72,11 +72,14 @@ class Things {
   readonly #files: readonly NamedFile[];
   readonly #uses: readonly Use[];
   readonly #scripts: ReadonlySet<number>;
-  /** Where the names of a file are declared for: its Go package, or only the file. */
+  /** Where the names of a file are declared for: its Go or Java package, or only the file. */
   readonly #units: readonly string[];
+  /** By file: the Java package that the name is imported from, and where. */
+  readonly #imports: readonly (JavaImports | undefined)[];
 
-  constructor(files: readonly NamedFile[], uses: readonly Use[], scripts: ReadonlySet<number>) {
-    this.#units = files.map((file, i) => goPackage(file) ?? `${i}`);
+  constructor(files: readonly NamedFile[], uses: readonly Use[], scripts: ReadonlySet<number>, name: string) {
+    this.#units = files.map((file, i) => goPackage(file) ?? javaPackage(file) ?? `${i}`);
+    this.#imports = files.map(file => javaImports(file, name));
     this.#files = files;
     this.#uses = uses;
     this.#scripts = scripts;
@@ -127,8 +130,14 @@ class Things {
     const { file, role, start } = use;
     const alone = `${file}:at ${start}`;
     if (!this.#scripts.has(file)) {
-      if (role !== "variable") return alone;
-      return use.binds && !use.top ? alone : `${this.#units[file]}:top`;
+      const { from, places } = this.#imports[file] ?? {};
+      const named = places?.get(start);
+      if (named !== undefined) return `${named}:top`;
+      if (role !== "variable" || (use.binds && !use.top)) return alone;
+      if (from === undefined || use.binds) return `${this.#units[file]}:top`;
+      // A local of that name hides the import, and where is not known.
+      const isHidden = this.#uses.some(other => other.file === file && other.binds);
+      return isHidden ? alone : `${from}:top`;
     }
     if (role === "member") return use.own && use.scope !== undefined ? `${file}:member ${use.scope}` : alone;
     if (role === "unclear") return alone;
@@ -179,6 +188,39 @@ function goPackage({ path, text }: NamedFile): string | undefined {
   if (!path.endsWith(".go")) return undefined;
   const name = /^package[ \t]+(\w+)/m.exec(text)?.[1];
   return name && `${path.slice(0, path.lastIndexOf("/"))} ${name}`;
+}
+
+/** The classes of a Java package see each other, in whatever directory they are. */
+function javaPackage({ path, text }: NamedFile): string | undefined {
+  if (!path.endsWith(".java")) return undefined;
+  return `java ${/^package[ \t]+([\w.]+)[ \t]*;/m.exec(text)?.[1] ?? ""}`;
+}
+
+interface JavaImports {
+  /** What the name alone means in this file, if it is imported. */
+  readonly from?: string;
+  /** The package by the offset of the name in an `import`. */
+  readonly places: ReadonlyMap<number, string>;
+}
+
+function javaImports({ path, text }: NamedFile, name: string): JavaImports | undefined {
+  if (!path.endsWith(".java")) return undefined;
+  const places = new Map<number, string>();
+  let from: string | undefined;
+  const plain = name.replaceAll("$", "\\$");
+  const imports = new RegExp(
+    `^(import[ \\t]+(static[ \\t]+)?([\\w.]+)\\.)${plain}(\\.[\\w.*]+)?[ \\t]*;`,
+    "gm",
+  );
+  for (const { 1: before = "", 2: isStatic, 3: within = "", 4: member, index } of text.matchAll(imports)) {
+    if (isStatic !== undefined && member === undefined)
+      from = `java static ${within}`; // a method or a field
+    else {
+      places.set(index + before.length, `java ${within}`);
+      if (member === undefined) from = `java ${within}`;
+    }
+  }
+  return { places, ...(from !== undefined && { from }) };
 }
 
 function firstOfEach<T>(list: readonly T[], keyOf: (one: T) => string): T[] {

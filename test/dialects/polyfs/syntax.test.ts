@@ -140,6 +140,17 @@ describe("read_file reads by structure", () => {
     expect(await server.says("read_file", { path: "notes.md#Two" })).toContain("3: ## Two\n4: more");
   });
 
+  it("takes limit for a part, too, and says how to go on", async () => {
+    const said = await server.says("read_file", { path: "shapes.ts#Circle", limit: 2 });
+    const [, from, to] = /^\[Circle · lines (\d+)-(\d+)\]$/m.exec(said) ?? [];
+    const lines = said.split("\n").filter(line => /^\d+: /.test(line));
+    expect(lines.map(line => Number.parseInt(line, 10))).toEqual([Number(from), Number(from) + 1]);
+    expect(said).toContain(`[go on with shapes.ts:${Number(from) + 2}-${to}]`);
+    expect(await server.says("read_file", { path: "shapes.ts:1-3", limit: 2 })).toContain(
+      "[go on with shapes.ts:3-3]",
+    );
+  });
+
   it("and a file that is cut at the limit begins with its outline", async () => {
     const said = await server.says("read_file", { path: "shapes.ts", limit: 5 });
     expect(said).toMatch(/^shapes\.ts · .*\n\[outline\]\n1-4 export interface Shape\n/);
@@ -180,6 +191,8 @@ describe("an outline that is larger than its share of the file", () => {
     expect(whole).toContain("C59");
     const part = await server.says("read_file", { path: "nested.js", outline: true, offset: 296, limit: 5 });
     expect(part.split("\n").slice(1)).toEqual(["296-300 class C59", "  297-299 number59()"]);
+    const named = await server.says("read_file", { path: "nested.js#C59", outline: true });
+    expect(named.split("\n").slice(2)).toEqual(["296-300 class C59", "  297-299 number59()"]);
   });
 
   it("is complete for a small file, and without the fields of Go's types", async () => {
@@ -299,6 +312,20 @@ describe("search_text by kind", () => {
     expect(await found("$ZodType", "reference")).toEqual([9]);
   });
 
+  it("takes lines of prose that only mention a name for no definition", async () => {
+    fixture.write("prose/Guard.java", "class Guard {\n  Guard() {}\n}\n");
+    fixture.write(
+      "prose/notes.txt",
+      "o X-1:  Guard: add overloads\n  more\no Name the type in the Guard.of and\n  more\n",
+    );
+    fixture.write("prose/a.kt", "class Guard : Base {\n  val a = 1\n}\n");
+    const params = { pattern: "Guard", kind: "definition", path: "prose" };
+    const said = await server.says("search_text", params);
+    expect(said).not.toContain("notes.txt");
+    for (const line of ["1: class Guard {", "2:   Guard() {}", "1: class Guard : Base {"])
+      expect(said).toContain(line);
+  });
+
   it("says that kind takes a name where a regex found nothing", async () => {
     fixture.write("kinds/a.ts", "const c = new Client();\n");
     const said = await server.says("search_text", {
@@ -347,6 +374,48 @@ describe("replace_in_files by name", () => {
     fixture.write("p/m.go", "package p\n\nfunc (t *T) Length() {}\n");
     const both = await server.refuses("replace_in_files", { ...params, old: "Length", new: "Count" });
     expect(both[0]).toBe("ambiguous: Length fits 2 declarations in 2 files");
+  });
+
+  it("follows a class of Java with its constructors through its package and imports", async () => {
+    const declaring =
+      "package a.b;\n\npublic class Check {\n  Check() { this(1); }\n  Check(int i) {}\n  static Check of() { return new Check(); }\n}\n";
+    const used =
+      "import a.b.Check;\nimport static a.b.Check.of;\n\nclass U { Check c = Check.of(); int x = c.Check(); }\n";
+    const hidden = "import a.b.Check;\n\nclass H { void m(int Check) { Check++; } }\n";
+    const other = "import c.d.Check;\n\nclass O { Check c; }\n";
+    fixture.write("j/main/Check.java", declaring);
+    fixture.write("j/test/T.java", "package a.b;\n\nclass T { Object o = Check.of(); } // Check\n");
+    fixture.write("j/U.java", used);
+    fixture.write("j/O.java", other);
+    const params = { paths: ["j"], old: "Check", new: "Guard", match: "name" };
+    const said = await server.says("replace_in_files", params);
+    expect(fixture.read("j/main/Check.java")).toBe(declaring.replaceAll("Check", "Guard"));
+    expect(fixture.read("j/test/T.java")).toContain("Guard.of(); } // Check");
+    expect(fixture.read("j/U.java")).toBe(used.replaceAll("Check", "Guard").replace("c.Guard", "c.Check"));
+    expect(fixture.read("j/O.java")).toBe(other);
+    for (const place of ["j/U.java:4: ", "j/O.java:1: ", "j/O.java:3: "]) expect(said).toContain(place);
+    fixture.write("j/main/Check.java", declaring);
+    fixture.write("j/H.java", hidden);
+    await server.says("replace_in_files", { ...params, old: "j/main/Check.java#Check" });
+    expect(fixture.read("j/H.java")).toBe(hidden.replace("import a.b.Check", "import a.b.Guard"));
+  });
+
+  it("takes a default value, a call and a caught exception for uses, not for declarations", async () => {
+    const python =
+      "class Bad(Exception):\n    pass\n\n\ndef f(cls: type = Bad, other=Bad):\n    try:\n        raise cls\n    except Bad as e:\n        return e\n";
+    fixture.write("uses/bad.py", python);
+    await server.says("replace_in_files", {
+      paths: ["uses/bad.py"],
+      old: "Bad",
+      new: "Worse",
+      match: "name",
+    });
+    expect(fixture.read("uses/bad.py")).toBe(python.replaceAll("Bad", "Worse"));
+    fixture.write("uses/A.java", "class A { void run() {} void go(A a) { a.run(); run(); } }\n");
+    const params = { paths: ["uses/A.java"], old: "run", new: "start", match: "name" };
+    const said = await server.says("replace_in_files", params);
+    expect(said).toContain("replaced 1 occurrence in 1 file");
+    expect(said).toContain("[2 places left alone");
   });
 
   it("does not take the name of a field for a function", async () => {

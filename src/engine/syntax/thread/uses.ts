@@ -42,6 +42,24 @@ const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|ca
 const binding =
   /parameter|declarator|pattern|_spec$|assignment|let_|short_var|^for_|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
 
+/** Fields of a node that binds a name, in which a name is used: a default value, a type, the right side. */
+const usedFields = ["value", "type", "right", "return_type", "default_value", "object", "superclass"];
+/** Nodes whose `name` is that of something declared elsewhere: `x.name()` of Java, `x->name` of PHP, `x.name` of C#. */
+const naming = /invocation|call|access|^base_clause$/;
+
+function isUsed({ id }: Node, parent: Node): boolean {
+  // `except Name` and `Name as x` of Python bind nothing but x, which has a node of its own.
+  if (/^(except_clause|except_group_clause|as_pattern)$/.test(parent.type)) return true;
+  return usedFields.some(field => parent.childForFieldName(field)?.id === id);
+}
+
+/** The name of a constructor is a use of the name of its class. */
+function isConstructor({ text }: Node, parent: Node): boolean {
+  if (!/^(compact_)?constructor_declaration$/.test(parent.type)) return false;
+  const holder = parent.parent?.parent;
+  return holder?.childForFieldName("name")?.text === text;
+}
+
 const initializer = /^(shorthand_)?field_(initializer|pattern|designator)$/;
 
 /**
@@ -65,12 +83,17 @@ function byForm(node: Node): NameUse {
   if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
   if (isFieldKey(node)) return { start, role: "unclear", binds: false };
   const isName = parent.childForFieldName("name")?.id === node.id;
+  if (isName && naming.test(parent.type)) {
+    const isOfObject = parent.startIndex < start; // `name()` alone may be a method of the class around it
+    return { start, role: isOfObject ? "member" : "variable", binds: false };
+  }
+  if (isName && isConstructor(node, parent)) return { start, role: "variable", binds: false };
   // A method of Go stands at the top of its file, where a function may have the same name.
   if (isName && parent.type === "method_declaration" && parent.childForFieldName("receiver") !== null)
     return { start, role: "member", binds: true };
   if (/import/.test(parent.type) || /import/.test(parent.parent?.type ?? ""))
     return { start, role: "outside", binds: false };
-  const binds = isName || binding.test(parent.type);
+  const binds = isName || (binding.test(parent.type) && !isUsed(node, parent));
   const top = parent.parent?.parent == null || parent.parent.parent.parent == null;
   return { start, role: "variable", binds, top: isName && top };
 }
