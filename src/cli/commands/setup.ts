@@ -68,7 +68,9 @@ export const setup = command({
       chosen === undefined || id === `${chosen}-store` ? isThere(client.trace) : id === chosen,
     );
     if (found.length === 0)
-      throw new UsageError(`no client is found on this machine; name one: ${names.join(", ")}`);
+      throw new UsageError(
+        `no client is found on this machine; name one, as in polyfs setup cursor DIR: ${names.join(", ")}`,
+      );
     const clients = inScope(
       found.map(([, client]) => client),
       given.own.get("scope") ?? "user",

@@ -1,5 +1,6 @@
 // Search results in an answer: lines below the head line of their file, or files, or counts.
 import type { CallContext } from "../../contract/context.ts";
+import { isNotebook } from "../../engine/document/notebook.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
@@ -72,7 +73,10 @@ export class LineResults implements Results {
 
   async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
     const { version, source, textOf } = await this.#inspect(path, whole);
-    const head = version === undefined ? path.given : `${path.given} · ${version}`;
+    const named = version === undefined ? path.given : `${path.given} · ${version}`;
+    const head = isNotebook(path.given)
+      ? `${named} · lines of the JSON; read_file counts those of cells`
+      : named;
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
     let last: number | undefined;

@@ -44,9 +44,10 @@ export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incom
     if (bEnd - bStart > 1) return `${bStart + 1}-${bEnd}`;
     return bEnd === bStart ? `after ${bStart}` : `${bEnd}`;
   });
+  const lines = incoming.length === 1 && /^\d+$/.test(places[0] ?? "") ? "line" : "lines";
   if (incoming.length > mostPlaces) places.push("…");
   return [
-    `[merged with changes made since that version] +${added} -${removed} at lines ${places.join(", ")}`,
+    `[merged with changes made since that version] +${added} -${removed} at ${lines} ${places.join(", ")}`,
   ];
 }
 

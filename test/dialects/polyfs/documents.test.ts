@@ -71,6 +71,13 @@ describe("a notebook", () => {
     ]);
   });
 
+  it("is searched as JSON, and the answer says that its lines are not those of the cells", async () => {
+    const said = await server.says("search_text", { pattern: "print", path: "n.ipynb" });
+    expect(said.split("\n")[0]).toMatch(
+      /^n\.ipynb · v:\w+ · lines of the JSON; read_file counts those of cells$/,
+    );
+  });
+
   it("is edited through its cells' text, and every other byte stays", async () => {
     const edits = [
       { old: "print(x)", new: 'print("é")\nprint(2)' },

@@ -144,8 +144,11 @@ describe("a file whose encoding is not certain", () => {
     for (const [encoding, content] of samples) {
       const original = iconv.encode(content, encoding);
       fixture.reset({ "f.txt": original });
-      const [first = ""] = await server.refuses(...call("f.txt", "naïve"));
+      const [tool, params] = call("f.txt", "naïve");
+      const [first = "", advice = ""] = await server.refuses(tool, params);
       expect(first).toMatch(/^unencodable: "ï" /);
+      const takesEncoding = tool === "edit_file" || tool === "write_file";
+      expect(advice.startsWith("Use edit_file or write_file with encoding")).toBe(!takesEncoding);
       expect(first).toContain(encoding);
       expect(fixture.bytes("f.txt")).toEqual(original);
       await server.says(...call("f.txt", "plain"));
