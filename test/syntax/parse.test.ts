@@ -2,9 +2,12 @@
 // their name says.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Fault } from "../../src/engine/fault.ts";
 import { languageOf, mayHaveLanguage } from "../../src/engine/syntax/language.ts";
 import { newErrors } from "../../src/engine/syntax/new-errors.ts";
 import { parse } from "../../src/engine/syntax/parse.ts";
+import { structureOf } from "../../src/engine/syntax/structure.ts";
+import { symbolIn } from "../../src/engine/syntax/symbols.ts";
 
 async function declared(path: string, text: string): Promise<string[]> {
   const language = languageOf(path, text);
@@ -363,4 +366,39 @@ it("an edit of a large file is answered before it is parsed, and the next one wi
   await expect
     .poll(() => newErrors("large.ts", after, broken), { timeout: 20_000 })
     .toEqual([expect.objectContaining({ line: 20_002 })]);
+});
+
+describe("a prototype in C and C++", () => {
+  const nameOf = async (text: string) => {
+    const structure = await structureOf("a.cpp", text);
+    try {
+      const { from } = symbolIn(structure, "a.cpp", "f");
+      return from;
+    } catch (fault) {
+      return (fault as Fault).code;
+    }
+  };
+
+  it("announces the definition with the same parameters, whatever their names and default values", async () => {
+    for (const [prototype, definition] of [
+      ["int f(int a = g(1, 2), char *s = 0);", "int f(int b, char* t) { return 1; }"],
+      ["void f(void);", "void f() {}"],
+      ["void f(const std::map<int, K>& all);", "void f(const std::map<int, K> &every) {}"],
+      ["int f(unsigned);", "int f(unsigned) { return 1; }"],
+    ])
+      expect([prototype, await nameOf(`${prototype}\n${definition}\n`)]).toEqual([prototype, 2]);
+  });
+
+  it("with other parameters is another function, and none is guessed", async () => {
+    for (const [prototype, definition] of [
+      ["int f(int a);", "int f(double a) { return 1; }"],
+      ["void f(unsigned int);", "void f(unsigned long) {}"],
+      ["void f(const A);", "void f(const B) {}"],
+      ["struct S { int f() const; };", "int S::f() { return 1; }"],
+    ])
+      expect([prototype, await nameOf(`${prototype}\n${definition}\n`)]).toEqual([
+        prototype,
+        "ambiguous_symbol",
+      ]);
+  });
 });

@@ -3,6 +3,7 @@
 import { Fault } from "../fault.ts";
 import { editDistance } from "../text/distance.ts";
 import type { Declared } from "./declared.ts";
+import { haveSameParameters } from "./parameters.ts";
 import type { Structure } from "./structure.ts";
 
 const mostNamed = 8;
@@ -34,7 +35,9 @@ function plainName(name: string): string {
 /** Without declarations that only announce or extend another one that is there; locals come last. */
 function defined(found: readonly Declared[]): readonly Declared[] {
   const real = found.filter(({ kind }) => kind !== "prototype" && kind !== "implementation");
-  const some = real.length > 0 ? real : found;
+  const isOverload = (one: Declared) =>
+    one.kind === "prototype" && !real.some(other => haveSameParameters(one.head, other.head));
+  const some = real.length > 0 ? found.filter(one => real.includes(one) || isOverload(one)) : found;
   const outer = some.filter(({ local, kind }) => !(local && kind === "variable"));
   return outer.length > 0 ? outer : some;
 }

@@ -3,6 +3,7 @@
 // what holds a node of a declaration's type is walked: the parser finds those nodes by itself, in a tenth of the time.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
+import { lineStart } from "./line-start.ts";
 import type { RawDeclaration } from "./messages.ts";
 import { nameOf } from "./names.ts";
 import { type NodeRole, rolesIn, tables } from "./tables.ts";
@@ -134,7 +135,7 @@ class DeclarationWalk {
     if (!isDirect) return;
     only.top = Math.min(top, node.startIndex);
     only.start = node.startIndex;
-    const line = this.#text.lastIndexOf("\n", only.bare - 1) + 1;
+    const line = lineStart(this.#text, only.bare);
     only.bare = Math.max(node.startIndex, Math.min(only.bare, line + indentAt(this.#text, line)));
     only.end = this.#end(node);
   }
@@ -155,14 +156,14 @@ class DeclarationWalk {
   /** Not the line that names the interpreter, either. */
   #opensLine({ startIndex }: Node): boolean {
     if (startIndex === 0 && this.#text.startsWith("#!")) return false;
-    const from = this.#text.lastIndexOf("\n", startIndex - 1) + 1;
+    const from = lineStart(this.#text, startIndex);
     return this.#text.slice(from, startIndex).trim() === "";
   }
 
   /** The text from the start of its line to its body, on one line. */
   #head(node: Node): string {
     const body = node.childForFieldName("body") ?? valueIn(node) ?? bodyWithoutField(node);
-    const line = this.#text.lastIndexOf("\n", node.startIndex - 1) + 1;
+    const line = lineStart(this.#text, node.startIndex);
     const from = this.#text.slice(line, node.startIndex);
     const start = /^\s*[\w\s]*$/.test(from) ? line : node.startIndex;
     const end = Math.min(body?.startIndex ?? node.endIndex, start + 4 * longestHead);
