@@ -3,8 +3,11 @@
 import { Worker } from "node:worker_threads";
 import type { ParseAnswer, ParseRequest } from "./messages.ts";
 
-/** The thread limits its own time; this is for a grammar that never returns. A loaded machine needs some slack. */
+/** The thread limits its own time; this is for a grammar that never returns. */
 const hangMs = 10_000;
+/** A hanging thread uses a processor. One that has used less than this is merely kept waiting by other processes. */
+const hangProcessorMs = 4000;
+const mostWaits = 6;
 /** Grammars that hang or end the thread again and again are left alone. */
 const mostFailures = 3;
 
@@ -36,7 +39,13 @@ export async function ask(request: Omit<ParseRequest, "id">): Promise<ParsedText
   if (thread === undefined) return undefined;
   return await new Promise<ParsedText>(resolve => {
     const id = ++latest;
-    const timer = setTimeout(() => end(thread, id), hangMs);
+    const used = process.cpuUsage();
+    let waits = 0;
+    const timer = setTimeout(() => {
+      const { user, system } = process.cpuUsage(used);
+      if ((user + system) / 1000 < hangProcessorMs && ++waits < mostWaits) timer.refresh();
+      else end(thread, id);
+    }, hangMs);
     waiting.set(id, { grammar: request.grammar, done: resolve, timer });
     thread.ref();
     thread.postMessage({ id, ...request } satisfies ParseRequest);
