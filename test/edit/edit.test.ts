@@ -165,6 +165,14 @@ describe("several edits", () => {
     ]);
   });
 
+  it("report a changed line as a whole, also where a part of it changed", async () => {
+    const { changed } = await run("1\n22\n3\n4\n", [replace("2\n3", "a"), replace("4", "b\nc")]);
+    expect(changed).toEqual([
+      { before: { from: 2, to: 3 }, after: { from: 2, to: 2 } },
+      { before: { from: 4, to: 4 }, after: { from: 3, to: 4 } },
+    ]);
+  });
+
   it("can go on without those that fail, and say which", async () => {
     const { outcomes, text } = await run("a b", [replace("x", "y"), replace("b", "B")], { failing: "skip" });
     expect(Fault.is(outcomes[0], "no_match")).toBe(true);

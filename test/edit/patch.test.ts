@@ -181,6 +181,8 @@ describe("a unified diff", () => {
       ["diff --git a/x b/x\nBinary files a/x and b/x differ\n", 2],
       ["diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+t\n", 2],
       ["--- /dev/null\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", 1],
+      ["diff --git a/x b/x\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", 2],
+      ["diff --git a/x b/x\n--- a/y\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", 2],
     ];
     for (const [patch, line] of cases)
       expect((await refusal("malformed_patch", () => parsePatch(patch))).line, patch).toBe(line);
