@@ -70,7 +70,9 @@ export class Activity implements Disposable {
     ];
   }
 
-  begin(call: CallInfo): RunningCall {
+  begin(asked: CallInfo): RunningCall {
+    const paths = bounded(asked.paths);
+    const call = paths === asked.paths ? asked : { ...asked, paths };
     const running = { call, time: Date.now(), began: clock(), changes: undefined };
     this.#running.add(running);
     return running;
@@ -135,6 +137,12 @@ export class Activity implements Disposable {
   }
 }
 
+/** Paths as a page shows them. Those that are cut do not hold on to the text that they were cut from. */
+function bounded(paths: readonly string[]): readonly string[] {
+  if (paths.length <= mostPaths && paths.every(path => path.length <= longestPath)) return paths;
+  return paths.slice(0, mostPaths).map(path => structuredClone(path.slice(0, longestPath)));
+}
+
 function wireCall({ running, number, ms, isFailed, fault }: EndedCall): WireCall {
   const { call, time, changes = [] } = running;
   const { tool, effect, paths, session, workspace } = call;
@@ -144,7 +152,7 @@ function wireCall({ running, number, ms, isFailed, fault }: EndedCall): WireCall
     agent: { client: session.client, connection: session.connection },
     tool,
     effect,
-    paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
+    paths,
     ms: Math.round(ms * 10) / 10,
     outcome: outcomeOf(isFailed, fault),
     ...(fault !== undefined && { fault }),

@@ -1,6 +1,8 @@
 // While agents work: calls as they happen, questions of the policy answered at the page, notes that reach the agent.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
 import { Session } from "../../src/contract/session.ts";
@@ -42,6 +44,37 @@ describe("calls", () => {
     expect(JSON.stringify(servers)).not.toContain("secret");
     await other.client.close();
     expect((await stream.next("servers", list => list.length === 1)).data).toHaveLength(1);
+  });
+
+  it("with enormous paths are kept as far as a page shows them", () => {
+    const fixture = new Fixture();
+    using engine = openEngine({
+      roots: [{ path: fixture.root, access: "read-write" }],
+      state: fixture.state,
+    });
+    const { workspace } = engine;
+    const roots = () => [fixture.root];
+    using activity = new Activity({
+      workspace,
+      state: fixture.state,
+      transport: "stdio",
+      dialect: "polyfs",
+      roots,
+    });
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const session = new Session();
+    const heap = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heap();
+    for (let n = 0; n < 100; n++) {
+      const path = Buffer.alloc(1_000_000, String.fromCharCode(97 + (n % 26))).toString();
+      const call = { tool: "read_file", effect: "reads", paths: [path], session, workspace } as const;
+      activity.end(activity.begin(call), true, "not_found");
+    }
+    expect(heap() - before).toBeLessThan(20_000_000);
   });
 
   it("leave no file behind, and a server that was killed is forgotten", async () => {
