@@ -62,7 +62,9 @@ export async function serve(given: Config): Promise<void> {
   const started = { at: "stdio", dialect, commands, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
-  warmUpWhenQuiet(process.stdin, process.stdout);
+  // The first call that names a path waits for the rules otherwise.
+  const compileRules = () => workspace.roots.map(({ rules }) => rules.hidden);
+  warmUpWhenQuiet(process.stdin, process.stdout, compileRules);
   await serveStdio({
     dialect,
     engine,

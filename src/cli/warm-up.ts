@@ -15,18 +15,20 @@ const steps: readonly (() => unknown)[] = [
 
 const quietMs = 100;
 
-/** Begins when something has been answered and nothing more has come for a while. */
+/** Begins, with `first`, when something has been answered and nothing more has come for a while. */
 export function warmUpWhenQuiet(
   input: { readonly bytesRead: number },
   output: { readonly bytesWritten?: number },
+  first: () => unknown,
 ): void {
+  const all = [first, ...steps];
   let seen = 0;
   let done = 0;
   const timer = setInterval(() => {
     const isAnswered = output.bytesWritten !== 0; // a file does not count them
     const quiet = isAnswered && input.bytesRead > 0 && input.bytesRead === seen;
     seen = input.bytesRead;
-    if (quiet) steps[done++]?.();
-    if (done === steps.length) clearInterval(timer);
+    if (quiet) all[done++]?.();
+    if (done === all.length) clearInterval(timer);
   }, quietMs).unref();
 }

@@ -42,6 +42,18 @@ describe("a window of lines in a large file", () => {
   });
 
   it.each([
+    ["long", long, 1700],
+    ["short", short, 40_000],
+  ])("is the same page by page, and when a page is read again (%s lines)", async (name, lines, page) => {
+    const last = lines.length;
+    for (let start = last - 5 * page; start < last; start += page)
+      for (const count of [page, 3, page])
+        expect((await linesOf(name, start, count)).join()).toBe(
+          lines.slice(start - 1, start - 1 + count).join(),
+        );
+  });
+
+  it.each([
     ["long", long],
     ["short", short],
   ])("behind the end says how many lines there are, again and again (%s lines)", async (name, lines) => {

@@ -123,7 +123,13 @@ export class Pattern {
   }
 }
 
+/** Most patterns of rules are plain names, and all of them are compiled before the first decision. */
+function isPlain(pattern: string): boolean {
+  return !["*", "?", "[", "\\"].some(special => pattern.includes(special));
+}
+
 function tokens(pattern: string, crossing: boolean): Token[] {
+  if (isPlain(pattern)) return pattern === "" ? [] : [{ kind: "text", text: pattern }];
   const found: Token[] = [];
   let text = "";
   const push = (token: Token): void => {

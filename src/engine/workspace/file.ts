@@ -176,12 +176,18 @@ export class OpenFile implements Disposable {
 
   /**
    * The file from `offset` on in pieces, the next one read while the consumer works on this one, which is good only
-   * until then. The consumer stops by breaking out.
+   * until then. The consumer stops by breaking out. The first piece has `near` bytes, if so many are likely to do.
    */
-  async *stream(offset = 0): AsyncGenerator<Buffer> {
+  async *stream(offset = 0, near = 0): AsyncGenerator<Buffer> {
     let at = offset;
-    if (this.stat.size - offset <= smallBytes) {
-      const piece = this.readNow(offset, Math.max(0, this.stat.size - offset) + 1);
+    if (near > 0) {
+      const piece = this.readNow(offset, near);
+      at += piece.length;
+      if (piece.length > 0) yield piece;
+      if (piece.length < near) return;
+    }
+    if (this.stat.size - at <= smallBytes) {
+      const piece = this.readNow(at, Math.max(0, this.stat.size - at) + 1);
       if (piece.length > 0) yield piece;
       at += piece.length;
       if (at <= this.stat.size) return;

@@ -19,20 +19,30 @@ const maxMarks = 16_384;
 const maxFiles = 32;
 const settledMs = 2500; // some file systems count in steps of two seconds
 
+interface KnownMarks {
+  /** In order, a megabyte apart. */
+  readonly marks: readonly LineMark[];
+  /** Right before the line that was asked for last: most ask for it again, or for what follows. */
+  readonly latest: LineMark | undefined;
+}
+
 /** By identity and state of the file; those used last are at the end. */
-const known = new Map<string, readonly LineMark[]>();
+const known = new Map<string, KnownMarks>();
 
 /** The known marks of a file, and those learnt while it is read again. */
 export class LineMarks {
   readonly #file: OpenFile;
   readonly #state: string | undefined;
   readonly #marks: LineMark[];
+  #latest: LineMark | undefined;
   #grown = false;
 
   constructor(file: OpenFile) {
     this.#file = file;
     this.#state = file.size < worthwhileBytes ? undefined : stateOf(file);
-    this.#marks = this.#state === undefined ? [] : [...(known.get(this.#state) ?? [])];
+    const before = this.#state === undefined ? undefined : known.get(this.#state);
+    this.#marks = [...(before?.marks ?? [])];
+    this.#latest = before?.latest;
   }
 
   /** The last mark before the line, with at least one line end in between; undefined if there is none. */
@@ -44,7 +54,16 @@ export class LineMarks {
       if ((this.#marks[middle]?.line ?? 0) < line) low = middle + 1;
       else high = middle;
     }
-    return this.#marks[low - 1];
+    const mark = this.#marks[low - 1];
+    const latest = this.#latest;
+    return latest !== undefined && latest.line < line && latest.line > (mark?.line ?? 0) ? latest : mark;
+  }
+
+  /** Notes where the line begins that was asked for. The byte before it belongs to the line before. */
+  found(offset: number, line: number): void {
+    if (offset - 1 === this.#latest?.offset) return;
+    this.#latest = { offset: offset - 1, line: line - 1 };
+    this.#grown = true;
   }
 
   /** Notes an offset that reading has reached. */
@@ -58,10 +77,10 @@ export class LineMarks {
 
   /** Keeps the new marks, if the file is unchanged. */
   keep(): void {
-    if (this.#state === undefined || this.#marks.length === 0) return;
+    if (this.#state === undefined || (this.#marks.length === 0 && this.#latest === undefined)) return;
     if (this.#grown && stateOf(this.#file) !== this.#state) return;
     known.delete(this.#state);
-    known.set(this.#state, this.#marks);
+    known.set(this.#state, { marks: this.#marks, latest: this.#latest });
     for (const oldest of known.keys()) {
       if (known.size <= maxFiles) break;
       known.delete(oldest);

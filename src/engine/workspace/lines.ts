@@ -7,6 +7,8 @@ import { LineEnds } from "./line-ends.ts";
 import { LineMarks } from "./line-marks.ts";
 import type { LineOptions, LineWindow } from "./line-window.ts";
 
+const nearBytes = 64 * 1024;
+
 /** `count` lines from line `start` (from 1) on. */
 export async function linesFrom(
   file: OpenFile,
@@ -21,7 +23,8 @@ export async function linesFrom(
   let line = mark?.line ?? 1;
   let offset = mark?.offset ?? options.skip ?? 0;
   let pending = false; // bytes of an unfinished line were seen
-  for await (const chunk of file.stream(offset)) {
+  // From a mark the line may be near.
+  for await (const chunk of file.stream(offset, mark === undefined ? 0 : nearBytes)) {
     let at = 0;
     offset += chunk.length;
     if (line < start) {
@@ -30,7 +33,10 @@ export async function linesFrom(
       at = skipped.end;
       pending = skipped.partial;
       if (line < start) marks?.note(offset, line);
-      else marks?.keep();
+      else {
+        marks?.found(offset - chunk.length + at, start);
+        marks?.keep();
+      }
     }
     while (at < chunk.length) {
       if (collector.lines.length === count)
