@@ -1,6 +1,7 @@
 // The objects of a workspace: from this machine's archive where it has them, from the store otherwise.
 import { Fault } from "../fault.ts";
 import type { Hash, WorkspaceId, WorkspaceStore } from "../store/store.ts";
+import { contentHash } from "../text/version.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
 import { hashesOf } from "./entry-parts.ts";
 
@@ -19,9 +20,13 @@ export class WorkspaceContents {
 
   /** Faults: `store_unavailable`. */
   async get(hash: Hash): Promise<Uint8Array> {
-    const bytes = this.#archive.get(hash) ?? (await this.#store.get(this.#id, hash));
+    const own = this.#archive.get(hash);
+    if (own !== undefined) return own;
+    const bytes = await this.#store.get(this.#id, hash);
     if (bytes === undefined)
       throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} is missing` });
+    if (contentHash(bytes) !== hash)
+      throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} has other content` });
     return bytes;
   }
 

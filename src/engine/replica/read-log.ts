@@ -20,20 +20,48 @@ export async function* entriesUntil(
         reason: "damaged",
         detail: `the log of workspace ${workspace} ends at revision ${at} of ${until}`,
       });
-    yield* entries;
+    yield* inSequence(workspace, entries, at);
     at += entries.length;
   }
+}
+
+/** Entries that follow a revision. Faults: `store_unavailable` where they do not follow it one by one. */
+export function inSequence(
+  workspace: WorkspaceId,
+  entries: readonly LogEntry[],
+  after: Revision,
+): readonly LogEntry[] {
+  const wrong = entries.findIndex(({ revision }, i) => revision !== after + i + 1);
+  if (wrong < 0) return entries;
+  throw new Fault("store_unavailable", {
+    reason: "damaged",
+    detail: `the log of workspace ${workspace} has no revision ${after + wrong + 1}`,
+  });
 }
 
 /** The tree that a fork began as. */
 export async function readOrigin(
   store: WorkspaceStore,
-  { workspace, revision }: Origin,
+  origin: Origin,
   state = new TreeState(),
 ): Promise<TreeState> {
-  const parent = (await store.info(workspace))?.parent;
-  if (parent !== undefined) await readOrigin(store, parent, state);
-  for await (const entry of entriesUntil(store, workspace, 0, revision))
-    for (const operation of bodyOf(entry).operations) state.apply(operation);
+  for (const { workspace, revision } of await lineOf(store, origin))
+    for await (const entry of entriesUntil(store, workspace, 0, revision))
+      for (const operation of bodyOf(entry).operations) state.apply(operation);
   return state;
+}
+
+/** An origin and its own origins, the oldest first. */
+async function lineOf(store: WorkspaceStore, origin: Origin): Promise<readonly Origin[]> {
+  const line = new Map<WorkspaceId, Origin>();
+  for (let at: Origin | undefined = origin; at !== undefined; ) {
+    if (line.has(at.workspace))
+      throw new Fault("store_unavailable", {
+        reason: "damaged",
+        detail: `workspace ${at.workspace} is forked from itself`,
+      });
+    line.set(at.workspace, at);
+    at = (await store.info(at.workspace))?.parent;
+  }
+  return [...line.values()].reverse();
 }

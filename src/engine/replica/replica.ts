@@ -35,7 +35,7 @@ import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
 import type { LocalCopy } from "./local-copy.ts";
 import { publicationOf } from "./publication-of.ts";
-import { entriesUntil, readOrigin } from "./read-log.ts";
+import { entriesUntil, inSequence, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 import { appendFault, errorText, isPassing, overQuota } from "./store-faults.ts";
@@ -315,7 +315,7 @@ export class Replica implements Replication, AsyncDisposable {
   async #pull(): Promise<void> {
     for (;;) {
       const entries = await this.#store.entries(this.id, this.#revision, batch);
-      for (const entry of entries) await this.#take(entry);
+      for (const entry of inSequence(this.id, entries, this.#revision)) await this.#take(entry);
       if (entries.length < batch) return;
     }
   }

@@ -27,7 +27,9 @@ export class NamedObjects {
 
   async reaches(workspace: WorkspaceId, hash: Hash): Promise<boolean> {
     let until = Number.POSITIVE_INFINITY;
-    for (let at: WorkspaceId | undefined = workspace; at !== undefined; ) {
+    const seen = new Set<WorkspaceId>(); // damaged ones may be forked from each other
+    for (let at: WorkspaceId | undefined = workspace; at !== undefined && !seen.has(at); ) {
+      seen.add(at);
       const first = await this.#firstIn(at, hash, until);
       if (first !== undefined && first <= until) return true;
       const parent: Origin | undefined = await this.#logs.parentOf(at);

@@ -63,7 +63,7 @@ export const has = `
 export const get = `
   with recursive line (id, parent, parent_revision, until) as (
     select id, parent, parent_revision, 9223372036854775807::bigint from polyfs_workspace where id = $1::text
-    union all
+    union -- not "union all": damaged rows may form a circle
     select w.id, w.parent, w.parent_revision, line.parent_revision
     from line join polyfs_workspace w on w.id = line.parent
   )
