@@ -53,6 +53,12 @@ export class HostCheck {
   }
 }
 
+/** None where a sandbox hides them (systemd's RestrictAddressFamilies= without AF_NETLINK): then names must be given. */
 function machineAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => inUrl(address)));
+  try {
+    const interfaces = Object.values(networkInterfaces());
+    return interfaces.flatMap(all => (all ?? []).map(({ address }) => inUrl(address)));
+  } catch {
+    return [];
+  }
 }
