@@ -402,3 +402,36 @@ describe("a prototype in C and C++", () => {
       ]);
   });
 });
+
+describe("an outline from the text alone", () => {
+  it("leaves other calls their turn, however long the text is", async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    for (const [path, line] of [
+      ["a.md", "# Heading\n"],
+      ["a.txt", "block\n  line\n"],
+    ] as const) {
+      const before = turns;
+      await structureOf(path, line.repeat(40_000));
+      expect(turns - before, path).toBeGreaterThan(10);
+    }
+    isDone = true;
+  });
+
+  it("ends a section where the next one begins, also where that one is not listed any more", async () => {
+    const { declared } = await structureOf("a.md", "# Heading\n\n".repeat(6000));
+    expect(declared.at(-1)).toMatchObject({ from: 9999, to: 10_000 });
+    const nested = await structureOf("b.md", "# A\n### B\n## C\n# D\n");
+    expect(nested.declared.map(({ name, from, to }) => `${name} ${from}-${to}`)).toEqual([
+      "A 1-3",
+      "A.B 2-2",
+      "A.C 3-3",
+      "D 4-4",
+    ]);
+  });
+});

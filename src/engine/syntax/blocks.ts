@@ -1,9 +1,12 @@
 // An outline from the text alone: headings of Markdown, and elsewhere lines that open a more indented block.
 
 import { LineIndex } from "../text/lines.ts";
+import { nextTurn } from "../turn.ts";
 import type { Declared } from "./declared.ts";
 
 const most = 5000;
+/** So many lines take a few milliseconds; other calls have their turn after them. */
+const pieceLines = 2000;
 const deepest = 3;
 const longestHead = 160;
 
@@ -14,10 +17,10 @@ interface IndentBlock {
   to: number;
 }
 
-export function blocksOf(path: string, text: string): Declared[] {
+export async function blocksOf(path: string, text: string): Promise<Declared[]> {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const blocks = /\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines);
+  const blocks = await (/\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines));
   const index = new LineIndex(text);
   const open: (IndentBlock & { readonly name: string })[] = [];
   return blocks.map(block => {
@@ -42,23 +45,31 @@ export function blocksOf(path: string, text: string): Declared[] {
   });
 }
 
-function headings(lines: readonly string[]): IndentBlock[] {
+async function headings(lines: readonly string[]): Promise<IndentBlock[]> {
   const blocks: IndentBlock[] = [];
+  const open: IndentBlock[] = [];
   let fence: string | undefined;
   for (const [i, line] of lines.entries()) {
+    if (i % pieceLines === pieceLines - 1) await nextTurn();
     const mark = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
     if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence)) fence = undefined;
     const heading = fence === undefined ? /^(#{1,6})\s+(.*?)\s*#*$/.exec(line) : null;
-    if (heading === null || blocks.length >= most) continue;
+    if (heading === null) continue;
     const level = heading[1]?.length ?? 1;
-    for (const block of blocks) if (block.to === lines.length && block.level >= level) block.to = i;
-    blocks.push({ level, line: i + 1, head: line.trim().slice(0, longestHead), to: lines.length });
+    while ((open.at(-1)?.level ?? 0) >= level) {
+      const closed = open.pop();
+      if (closed !== undefined) closed.to = i;
+    }
+    if (blocks.length >= most) continue;
+    const block = { level, line: i + 1, head: line.trim().slice(0, longestHead), to: lines.length };
+    blocks.push(block);
+    open.push(block);
   }
   return blocks;
 }
 
-function indented(lines: readonly string[]): IndentBlock[] {
+async function indented(lines: readonly string[]): Promise<IndentBlock[]> {
   const blocks: IndentBlock[] = [];
   const open: IndentBlock[] = [];
   let lastUsed = 0;
@@ -69,6 +80,7 @@ function indented(lines: readonly string[]): IndentBlock[] {
     }
   };
   for (const [i, line] of lines.entries()) {
+    if (i % pieceLines === pieceLines - 1) await nextTurn();
     if (line.trim() === "") continue;
     const level = /^\s*/.exec(line)?.[0].replaceAll("\t", "    ").length ?? 0;
     const isClosing = /^[\])}]|^end\b/.test(line.trim());

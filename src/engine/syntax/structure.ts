@@ -19,7 +19,7 @@ export async function structureOf(path: string, text: string, keep = true): Prom
   const language = languageOf(path, text);
   const found = language && (await parse(text, language, { declarations: true, keep }));
   if (found === undefined || (found.doubtful && found.errors.length > found.declarations.length))
-    return { declared: blocksOf(path, text), known: false };
+    return { declared: await blocksOf(path, text), known: false };
   return { declared: qualified(found.declarations, new LineIndex(text)), known: true };
 }
 
