@@ -269,6 +269,13 @@ describe("edits by line", () => {
       line: 3,
       lines: 2,
     });
+    for (const [from, to] of [
+      [0, 1],
+      [2, 1],
+    ] as const)
+      expect(await refusal("past_end", "a\nb\n", [{ kind: "lines", from, to, new: "" }])).toMatchObject({
+        line: from,
+      });
     expect(await edited("a\nb\n", [{ kind: "insert", after: 3, new: "c" }], { counting: "split" })).toBe(
       "a\nb\n\nc",
     );

@@ -56,15 +56,16 @@ describe("with an authorization server", () => {
   });
 
   it.each([
-    ["for another audience", { audience: "https://other.example/mcp" }],
-    ["of another issuer", { issuer: "http://127.0.0.1:1" }],
-    ["that has expired", { expires: Math.floor(Date.now() / 1000) - 60 }],
-    ["signed with a key that is not the issuer's", { foreign: true }],
-  ])("a token %s gets 401", async (_, options) => {
+    ["for another audience", "aud", { audience: "https://other.example/mcp" }],
+    ["of another issuer", "iss", { issuer: "http://127.0.0.1:1" }],
+    ["that has expired", "expired", { expires: Math.floor(Date.now() / 1000) - 60 }],
+    ["signed with a key that is not the issuer's", "not valid", { foreign: true }],
+  ])("a token %s gets 401, and is told why", async (_, why, options) => {
     const { issuer, list } = await fixture();
     const reply = await list(await issuer.token({}, options));
     expect(reply.status).toBe(401);
     expect(reply.headers["www-authenticate"]).toMatch(/error="invalid_token".*resource_metadata=/);
+    expect(`${reply.headers["www-authenticate"]}\n${reply.body}`).toContain(why);
   });
 
   it("a token that is not signed at all, or by a shared secret, gets 401", async () => {
