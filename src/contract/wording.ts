@@ -160,7 +160,8 @@ export const plainWording: Wording = {
     `Replacement refers to ${reference}, but the pattern has ${groups} groups`,
   edits_overlap: ({ path, edits, line }) =>
     `Edits ${edits[0] + 1} and ${edits[1] + 1} overlap at line ${line} of ${path}`,
-  stale: ({ path, version }) => `${path} has changed since it was read; it is now ${version}`,
+  stale: ({ path, version }) =>
+    `${path} has changed since it was read${version === "" ? "" : `; it is now ${version}`}`,
   malformed_patch: ({ line, problem }) => `Malformed patch at line ${line}: ${patchProblems[problem]}`,
   patch_conflict: ({ path, hunk, reason }) =>
     reason === "ambiguous"
@@ -181,7 +182,10 @@ export const plainWording: Wording = {
       empty: "The command is empty",
       too_long: "The command is longer than 128 KB; put it into a file and run that",
     })[reason],
-  unknown_change: ({ id }) => (id === "" ? "There is no change to take back" : `No such change: ${id}`),
+  unknown_change: ({ id, path }) => {
+    if (path !== undefined) return `${id} did not change this path by itself: ${path}`;
+    return id === "" ? "There is no change to take back" : `No such change: ${id}`;
+  },
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
   not_kept: ({ path, change }) => `What change ${change} replaced is not kept any more: ${path}`,
 

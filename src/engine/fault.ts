@@ -217,7 +217,8 @@ export interface Faults {
 
   // the past
   /** `id` is "" if there is no change at all. */
-  unknown_change: { readonly id: string };
+  /** `path`: the change exists, and has no file there that could be undone alone. */
+  unknown_change: { readonly id: string; readonly path?: string };
   /** Replaced content was too large to keep, or is not kept any more. */
   /** `within`: the hunks of the path that was named, by the numbers of the first and the last; none without them. */
   unknown_hunk: {

@@ -1,4 +1,5 @@
 // Makes the n-th system call of the write path fail, or kills the process in it.
+import { constants } from "node:os";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 
 type Calls = Record<string, (...args: never[]) => unknown>;
@@ -24,6 +25,9 @@ export async function watching<T>(
   }
 }
 
+/** As Node throws it: it has no name for a quota that is used up. */
 export function errno(code: string, syscall: string): Error {
-  return Object.assign(new Error(`${code}: injected, ${syscall}`), { code, syscall });
+  const number = -((constants.errno as Record<string, number>)[code] ?? 0);
+  const named = code === "EDQUOT" ? `Unknown system error ${number}` : code;
+  return Object.assign(new Error(`${named}: injected, ${syscall}`), { code: named, errno: number, syscall });
 }

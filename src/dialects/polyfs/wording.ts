@@ -232,7 +232,9 @@ export const wording: Wording = {
   ),
   stale: data => {
     const { path, current, around = current, version, edits = [] } = data;
-    const what = `${printable(path)} has changed since then; it is now ${version}`;
+    const name = printable(path);
+    if (version === "") return `${name} has changed since then\nlist_changes shows the later changes.`;
+    const what = `${name} has changed since then; it is now ${version}`;
     if (current.length === 0) return `${what}\n${readAgain(data)}`;
     const who = edits.length === 0 ? "" : ` (${edits.map(edit => `edits[${edit}]`).join(", ")})`;
     return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on the current lines:\n${numbered(around)}`;
@@ -304,8 +306,14 @@ export const wording: Wording = {
   ),
 
   unknown_change: say(
-    ({ id }) => (id === "" ? "there is no change to undo" : `there is no change ${id} here`),
-    "list_changes shows what can be undone.",
+    ({ id, path }) => {
+      if (path !== undefined) return `${id} did not change ${printable(path)} by itself`;
+      return id === "" ? "there is no change to undo" : `there is no change ${id} here`;
+    },
+    ({ path }) =>
+      path === undefined
+        ? "list_changes shows what can be undone."
+        : "list_changes shows its paths: one of them can be undone alone, and a directory only as a whole.",
   ),
   unknown_hunk: say(
     ({ hunk, hunks, within }) =>

@@ -145,7 +145,8 @@ interface Inverse {
 async function inverse(workspace: Workspace, record: ChangeRecord, { path }: UndoOptions): Promise<Inverse> {
   const only = path && workspace.locate(path).path;
   const files = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
-  if (files.length === 0) throw new Fault("unknown_change", { id: record.id });
+  if (files.length === 0)
+    throw new Fault("unknown_change", { id: record.id, ...(path && { path: path.given }) });
   const inverses: Inverse[] = [];
   const vacated = new Set<string>();
   const slice = new TimeSlice();
@@ -440,9 +441,10 @@ class Inverting {
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 
-  #stale(current: Buffer = Buffer.alloc(0), collided: Partial<Faults["stale"]> = {}): Fault {
+  /** Without content for what is no file: it has no version. */
+  #stale(current?: Buffer, collided: Partial<Faults["stale"]> = {}): Fault {
     const { at } = this.#file;
-    const seen = version(this.#workspace.shown(at, current));
+    const seen = current === undefined ? "" : version(this.#workspace.shown(at, current));
     return new Fault("stale", { path: at, current: [], version: seen, ...collided });
   }
 

@@ -1,5 +1,6 @@
 // Maps the operating system's error numbers to faults, in one place, so that the same failure is reported the same
 // way everywhere and no raw `ENOENT: …, open '/proc/self/fd/…'` reaches a caller.
+import { constants } from "node:os";
 import { Fault } from "../fault.ts";
 import { isRefusedForPrivacy } from "./system/privacy.ts";
 import { onWindows } from "./windows-path.ts";
@@ -8,7 +9,15 @@ import { onWindows } from "./windows-path.ts";
 export const stateDirectory = "polyfs's state directory";
 
 export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  if (!(error instanceof Error)) return undefined;
+  const { code, errno } = error as NodeJS.ErrnoException;
+  return code?.startsWith("Unknown system error") ? (nameOf(errno) ?? code) : code;
+}
+
+/** libuv has no names for some errors that file systems return: EDQUOT (a quota is used up), ESTALE. */
+function nameOf(errno: number | undefined): string | undefined {
+  if (onWindows || errno === undefined) return undefined;
+  return Object.entries(constants.errno).find(([, number]) => number === -errno)?.[0];
 }
 
 const shortages = new Set<string | undefined>(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);

@@ -241,6 +241,13 @@ describe("undo with a path", () => {
     expect(fixture.read("a.txt")).toBe("a\n");
   });
 
+  it("inside a directory that was deleted as a whole says that it is not undone alone", async () => {
+    await server.says("write_file", { path: "d/x.txt", content: "x\n" });
+    const change = changeIn(await server.says("delete_path", { path: "d", recursive: true }));
+    const refusal = await server.refuses("undo", { change, path: "d/x.txt" });
+    expect(refusal[0]).toBe(`not_found: ${change} did not change d/x.txt by itself`);
+  });
+
   it("and since undoes only changes of that path", async () => {
     await server.says("write_file", { path: "b.txt", content: "1\n" });
     await server.says("write_file", { path: "a.txt", content: "a\n" });
