@@ -11,7 +11,8 @@ export const stateDirectory = "polyfs's state directory";
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errno } = error as NodeJS.ErrnoException;
-  return code?.startsWith("Unknown system error") ? (nameOf(errno) ?? code) : code;
+  const isUnnamed = code === "UNKNOWN" || code?.startsWith("Unknown system error");
+  return isUnnamed ? (nameOf(errno) ?? code) : code;
 }
 
 /** libuv has no names for some errors that file systems return: EDQUOT (a quota is used up), ESTALE. */
