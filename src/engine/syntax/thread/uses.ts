@@ -24,7 +24,8 @@ function identifiers(root: Node, text: string, name: string): Node[] {
   ) {
     if (word.test(text[at - 1] ?? "") || word.test(text[at + name.length] ?? "")) continue;
     const node = root.descendantForIndex(at, at + name.length - 1);
-    if (node !== null && (kindAt(root, at, name.length) === "identifier" || isKey(node, name)))
+    if (node === null) continue;
+    if (kindAt(root, at, name.length) === "identifier" || isKey(node, name) || isShortKey(node))
       found.push(node);
   }
   return found;
@@ -38,9 +39,14 @@ function isKey({ type, text, parent }: Node, name: string): boolean {
   return type === "string_fragment" && text === name && keyed.test(parent?.parent?.type ?? "");
 }
 
+/** `{name:}` of Ruby stands for `{name: name}`: in a pattern it binds the name, elsewhere it uses it. */
+function isShortKey({ id, type, parent }: Node): boolean {
+  return type === "hash_key_symbol" && parent?.lastNamedChild?.id === id;
+}
+
 const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|call$/;
 const binding =
-  /parameter|declarator|pattern|_spec$|assignment|let_|short_var|^for_|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
+  /parameter|declarator|pattern|_spec$|assignment|let_|^for(_|$)|in_clause|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
 
 /** Fields of a node that binds a name, in which a name is used: a default value, a type, the right side. */
 const usedFields = ["value", "type", "right", "return_type", "default_value", "object", "superclass"];
@@ -48,9 +54,26 @@ const usedFields = ["value", "type", "right", "return_type", "default_value", "o
 const naming = /invocation|call|access|^base_clause$/;
 
 function isUsed({ id }: Node, parent: Node): boolean {
-  // `except Name` and `Name as x` of Python bind nothing but x, which has a node of its own.
-  if (/^(except_clause|except_group_clause|as_pattern)$/.test(parent.type)) return true;
+  // `except Name` and `Name as x` of Python bind nothing but x, which has a node of its own unless it is in a `case`.
+  if (parent.type === "as_pattern")
+    return parent.lastNamedChild?.id !== id || parent.parent?.type !== "case_pattern";
+  if (/^except_(group_)?clause$/.test(parent.type)) return true;
+  if (parent.type === "keyword_pattern") return false; // the value is a pattern itself
   return usedFields.some(field => parent.childForFieldName(field)?.id === id);
+}
+
+/** Lists of names, which bind what is in them if they stand where a single name would be bound. */
+const list = /^(expression_list|tuple|list|dotted_name)$/;
+
+/** `a, name := …` of Go; `with … as (a, name)` and `case name` of Python. */
+function isBoundInList(node: Node): boolean {
+  let held = node;
+  while (held.parent !== null && list.test(held.parent.type)) held = held.parent;
+  const { parent } = held;
+  if (held === node || parent === null) return false;
+  if (held.type !== "expression_list") return /pattern/.test(parent.type) && parent.type !== "class_pattern";
+  const isLeft = ["left", "alias"].some(field => parent.childForFieldName(field)?.id === held.id);
+  return isLeft && parent.children.some(child => child?.type === ":=");
 }
 
 /** The name of a constructor is a use of the name of its class. */
@@ -81,6 +104,9 @@ function byForm(node: Node): NameUse {
   const { parent } = node;
   if (parent === null) return { start, role: "variable", binds: false };
   if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
+  if (parent.type === "dotted_name" && parent.startIndex < start && !/import/.test(parent.parent?.type ?? ""))
+    return { start, role: "member", binds: false };
+  if (isShortKey(node)) return { start, role: "unclear", binds: parent.type === "keyword_pattern" };
   if (isFieldKey(node)) return { start, role: "unclear", binds: false };
   const isName = parent.childForFieldName("name")?.id === node.id;
   if (isName && naming.test(parent.type)) {
@@ -93,7 +119,8 @@ function byForm(node: Node): NameUse {
     return { start, role: "member", binds: true };
   if (/import/.test(parent.type) || /import/.test(parent.parent?.type ?? ""))
     return { start, role: "outside", binds: false };
-  const binds = isName || (binding.test(parent.type) && !isUsed(node, parent));
+  const isBound = (binding.test(parent.type) && !isUsed(node, parent)) || isBoundInList(node);
+  const binds = isName || isBound;
   const top = parent.parent?.parent == null || parent.parent.parent.parent == null;
   return { start, role: "variable", binds, top: isName && top };
 }
