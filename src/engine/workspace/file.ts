@@ -176,9 +176,18 @@ export class OpenFile implements Disposable {
 
   /**
    * The file from `offset` on in pieces, the next one read while the consumer works on this one, which is good only
-   * until then. The consumer stops by breaking out. The first piece has `near` bytes, if so many are likely to do.
+   * until then. The consumer stops by breaking out.
    */
-  async *stream(offset = 0, near = 0): AsyncGenerator<Buffer> {
+  stream(offset = 0): AsyncGenerator<Buffer> {
+    return this.pieces(offset, 0);
+  }
+
+  /**
+   * The same; the first piece has `near` bytes, if so many are likely to do.
+   *
+   * @internal
+   */
+  async *pieces(offset: number, near: number): AsyncGenerator<Buffer> {
     let at = offset;
     if (near > 0) {
       const piece = this.readNow(offset, near);

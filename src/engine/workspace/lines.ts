@@ -24,7 +24,7 @@ export async function linesFrom(
   let offset = mark?.offset ?? options.skip ?? 0;
   let pending = false; // bytes of an unfinished line were seen
   // From a mark the line may be near.
-  for await (const chunk of file.stream(offset, mark === undefined ? 0 : nearBytes)) {
+  for await (const chunk of file.pieces(offset, mark === undefined ? 0 : nearBytes)) {
     let at = 0;
     offset += chunk.length;
     if (line < start) {
