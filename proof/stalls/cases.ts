@@ -236,6 +236,14 @@ export const cases: readonly Case[] = [
     run: client => call(client, "replace_in_files", { paths: ["large.txt"], old: "o", new: "0" }),
   },
   {
+    id: "replace an expression everywhere in a large file",
+    size: 40,
+    short: 8,
+    make: (root, size) => largeText(join(root, "large.txt"), size),
+    run: client =>
+      call(client, "replace_in_files", { paths: ["large.txt"], old: "(o)", new: "0$1", match: "regex" }),
+  },
+  {
     id: "search with many hits",
     size: 40,
     short: 8,

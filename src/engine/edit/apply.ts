@@ -58,10 +58,15 @@ export async function applyEdits(
   edits: readonly Edit[],
   options: EditOptions,
 ): Promise<EditResult> {
-  const everywhere = await replacedEverywhere(text, edits);
-  if (everywhere === undefined) return applyAsSplices(text, edits, options);
-  const { count, splices } = everywhere;
-  return withDetails(text, edits, { ...everywhere, outcomes: [{ count }] }, splices, options);
+  try {
+    const everywhere = await replacedEverywhere(text, edits, options);
+    if (everywhere === undefined) return await applyAsSplices(text, edits, options);
+    const { count, splices } = everywhere;
+    return withDetails(text, edits, { ...everywhere, outcomes: [{ count }] }, splices, options);
+  } catch (error) {
+    if (options.failing !== "skip" || !(error instanceof Fault)) throw error;
+    return withDetails(text, edits, { text, outcomes: [error], count: 0 }, () => [], options);
+  }
 }
 
 async function applyAsSplices(text: Text, edits: readonly Edit[], options: EditOptions): Promise<EditResult> {

@@ -151,7 +151,7 @@ function refuseHalves(part: string, match: Match, text: Text): void {
 }
 
 /** A pattern's "\r\n" as "\n": in the body every break is one. Other escapes are left alone. */
-function anyBreak(pattern: string): string {
+export function anyBreak(pattern: string): string {
   return pattern
     .replaceAll("\r\n", "\n")
     .replace(/\\r\\n|\\[\s\S]/g, pair => (pair === "\\r\\n" ? "\\n" : pair));

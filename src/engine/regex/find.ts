@@ -43,19 +43,34 @@ export async function findAll(
   text: string,
   options: FindOptions = {},
 ): Promise<RegexMatches> {
+  const found = await findPacked(pattern, flags, text, options);
+  return { ...found, matches: unpacked(found) };
+}
+
+/** The same without an object for each match: start and end of the match and of its groups, one after the other. */
+export interface PackedMatches extends Omit<RegexMatches, "matches"> {
+  readonly packed: Int32Array;
+}
+
+export async function findPacked(
+  pattern: string,
+  flags: string,
+  text: string,
+  options: FindOptions = {},
+): Promise<PackedMatches> {
   const byLine = options.byLine ?? false;
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
-  let found: RegexMatches | undefined;
+  let found: PackedMatches = { packed: new Int32Array(0), groups: 0, names: new Map(), more: false };
   const job = { pattern: checked(pattern), flags, texts: [text], want: "all", byLine, limit } as const;
   await runJob(job, deadline(options), result => {
     found = {
-      matches: unpacked(result.found, result.groups),
+      packed: result.found,
       groups: result.groups,
       names: result.names.length === 0 ? new Map() : groupNumbers(parseRegex(pattern)),
       more: result.more,
     };
   });
-  return found ?? { matches: [], groups: 0, names: new Map(), more: false };
+  return found;
 }
 
 /** A line that matches: its number from 1, its first match in UTF-16 units from the line's start, and how many. */
@@ -104,7 +119,7 @@ function checked(pattern: string): string {
   throw new Fault("invalid_pattern", { pattern: `${pattern.slice(0, 80)}…`, kind: "regex", problem });
 }
 
-function unpacked(flat: Int32Array, groups: number): Match[] {
+export function unpacked({ packed: flat, groups }: Pick<PackedMatches, "packed" | "groups">): Match[] {
   const matches: Match[] = [];
   const stride = 2 + 2 * groups;
   for (let at = 0; at < flat.length; at += stride) {

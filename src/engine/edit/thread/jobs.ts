@@ -4,6 +4,7 @@ import { notebookSplices, notebookText } from "../../document/notebook.ts";
 import { diffCounts, diffStart, hunksBetween, unifiedDiff } from "../../text/diff.ts";
 import { replacedStart } from "../../text/replaced-start.ts";
 import { replaceBytes } from "../replace-bytes.ts";
+import { replaceMatches } from "../replace-matches.ts";
 import { weave } from "../weave.ts";
 
 export const jobs = {
@@ -13,6 +14,7 @@ export const jobs = {
   notebookSplices,
   notebookText,
   replaceBytes,
+  replaceMatches,
   replacedStart,
   unifiedDiff,
   weave,
