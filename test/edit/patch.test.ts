@@ -239,6 +239,12 @@ describe("a unified diff", () => {
     expect(await patched("\ufeffa\n", hunk("@@ -1 +1 @@", "-\ufeffa", "+a"))).toBe("a\n");
   });
 
+  it("of git that puts a line on top puts it before a byte-order mark, as git does", async () => {
+    const hash = createHash("sha1").update("blob 5\0\ufeffa\n").digest("hex");
+    const patch = `diff --git a/f b/f\nindex ${hash}..0000000 100644\n${hunk("@@ -0,0 +1 @@", "+new")}`;
+    expect(await patched("\ufeffa\n", patch)).toBe("new\n\ufeffa\n");
+  });
+
   it("knows whether a file ends with a line break", async () => {
     const mark = "\\ No newline at end of file";
     expect(await patched("a\nb", hunk("@@ -1,2 +1,2 @@", " a", "-b", mark, "+c"))).toBe("a\nc\n");

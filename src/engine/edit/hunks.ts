@@ -25,12 +25,15 @@ const mostShown = 12;
 
 /** Applies the hunks of a patch that changes, renames, copies or deletes. Throws `patch_conflict`. */
 export function applyFilePatch(file: Text, patch: FilePatch): Patched {
-  // git shows a byte-order mark as part of the first line; other patches leave it out.
-  const showsMark = patch.hunks.some(hunk => hunk.lines.some(line => line.text.startsWith("\ufeff")));
+  const verified = patch.blob !== undefined && isBlob(file.bytes, patch.blob);
+  // git shows a byte-order mark as part of the first line; other patches leave it out. A line that git puts on top,
+  // without the first line as context, goes before the mark.
+  const showsMark =
+    patch.hunks.some(hunk => hunk.lines.some(line => line.text.startsWith("\ufeff"))) ||
+    (verified && patch.hunks[0]?.oldStart === 0);
   const text = showsMark ? withMarkInText(file) : file;
   const lines = fileLines(text);
   const literal = patch.hunks.some(hunk => hunk.lines.some(line => line.text.endsWith("\r")));
-  const verified = patch.blob !== undefined && isBlob(text.bytes, patch.blob);
   const target: HunkSearch = { lines, literal, verified };
   const splices: Splice[] = [];
   const offsets: number[] = [];
