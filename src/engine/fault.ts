@@ -216,16 +216,15 @@ export interface Faults {
   locked: { readonly path: string; readonly by?: "command" };
 
   // the past
-  /** `id` is "" if there is no change at all. */
-  /** `path`: the change exists, and has no file there that could be undone alone. */
+  /** `id` is "" if there is no change at all. `path`: the change exists, and has no file there to undo alone. */
   unknown_change: { readonly id: string; readonly path?: string };
-  /** Replaced content was too large to keep, or is not kept any more. */
   /** `within`: the hunks of the path that was named, by the numbers of the first and the last; none without them. */
   unknown_hunk: {
     readonly hunk: number;
     readonly hunks: number;
     readonly within?: { readonly path: string; readonly numbers?: readonly [number, number] };
   };
+  /** Replaced content was too large to keep, or is not kept any more. */
   not_kept: { readonly path: string; readonly change: string };
 
   // the shared store
