@@ -1,8 +1,9 @@
 // The race: while another process swaps a directory (or a file, or a directory above) for a link that leads out,
 // every tool that takes a path is called through that name. Nothing may leak, and nothing outside may change.
 import { spawn } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Dialect } from "../../src/contract/dialect.ts";
 import type { Tool } from "../../src/contract/tool.ts";
 import type { Message } from "../../test/mcp/wire.ts";
@@ -88,6 +89,8 @@ export async function attackNewDirectories(dialect: Dialect, { tally, long, say 
         mkdirSync(path);
         chmodSync(path, 0o770); // no usual umask leaves that
       }
+      await sleep(75); // an undo that failed may be taken back until then: of what it made, not of what is here now
+      if (readdirSync(made).length < newDirectories) throw new Error("directories of ours were removed");
       target.observe(await target.call("delete_path", { path: made, recursive: true }));
       const linked = join(outside, round % 2 ? "sub" : "secret.txt");
       const replacer = attacker("replacer-program.mjs", made, String(newDirectories), taken, linked);

@@ -268,7 +268,7 @@ export class Committer {
       inodes,
       blob: range => blob.subarray(range.at, range.at + range.length),
       single: steps.length === 1,
-      made: new Set(),
+      made: new Map(),
       powerCut: false,
     };
     let begun = false;
@@ -307,7 +307,7 @@ export class Committer {
         journalState.unflushed.noteRemoved(temps, places);
         if (begun) journal.append({ is: "done", id });
       } catch {
-        journalState.unsettled.push(journalled); // tried again before the next commit, and after a restart
+        journalState.unsettled.push({ ...journalled, made: scene.made }); // tried again before the next commit, and after a restart
       }
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);

@@ -11,6 +11,7 @@ import type { PendingRecord } from "../archive/pending-record.ts";
 import { type DirectoryRecord, type EntryRef, isSingleName } from "./held-directories.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
 import { isTemporaryName } from "./temporary.ts";
 
 export interface JournalEntry {
@@ -54,6 +55,8 @@ export interface JournalledCommit {
   state: "staged" | "commit" | "abort" | "done";
   /** Whether all that it put in place is on the disk: a later commit may have moved or removed it since. */
   flushed?: boolean;
+  /** The directories that it has made, in the process that made them. */
+  readonly made?: StepContext["made"];
   /** New contents that are too large for the journal, by hash, while they are in memory. */
   readonly contents?: ReadonlyMap<string, Uint8Array>;
 }

@@ -111,6 +111,7 @@ export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?
     inodes: journalled.inodes,
     blob: range => journalled.blob.subarray(range.at, range.at + range.length),
     single: intent.steps.length === 1,
+    made: journalled.made,
     powerCut,
   };
   let happened =

@@ -3,6 +3,12 @@
 import type { HeldDirectories } from "./held-directories.ts";
 import type { ByteRange } from "./journal.ts";
 
+/** A number alone may belong to another directory by now: they are used again. */
+export interface NewDirectory {
+  readonly inode: number;
+  readonly born: number;
+}
+
 /** The context that steps run in. */
 export interface StepContext {
   readonly places: HeldDirectories;
@@ -11,8 +17,11 @@ export interface StepContext {
   readonly blob: (range: ByteRange) => Uint8Array;
   /** A single step can be rolled back without content kept aside. */
   readonly single: boolean;
-  /** The directories that this process has made, by their steps; absent in recovery, which takes empty ones for its own. */
-  readonly made?: Set<unknown>;
+  /**
+   * The directories that this process has made, by their steps, with their identity as far as it is known; absent in
+   * recovery, which takes empty ones for its own.
+   */
+  readonly made?: Map<unknown, NewDirectory | undefined> | undefined;
   /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
   readonly powerCut: boolean;
 }

@@ -151,7 +151,9 @@ function make(step: MakeStep, address: Address, scene: StepContext): void {
     if (errnoOf(error) === "EEXIST") throw new ConcurrentChange(given);
     throw error;
   }
-  scene.made?.add(step);
+  scene.made?.set(step, undefined);
+  const there = scene.made && sys.lstat(address);
+  if (there !== undefined) scene.made?.set(step, { inode: there.ino, born: there.birthtimeMs });
   if (mode === undefined) return;
   if (!byDescriptor) {
     sys.chmodAt(address, mode);
@@ -250,9 +252,9 @@ function keepAside(step: MoveStep, scene: StepContext, to: Address): void {
 /** Takes a step back, as far as it was done. */
 export function undo(step: Step, index: number, scene: StepContext): void {
   if (step.do === "make") {
-    if (scene.made?.has(step) ?? true) attemptRmdir(scene, step);
+    if (scene.made?.has(step) ?? true) removeMade(scene, step);
   } else if (step.do === "rewrite") rewrite(step, scene, step.before);
-  else if (step.do === "mode") changeMode(step, scene, step.before);
+  else if (step.do === "mode") restoreMode(step, scene);
   else if (step.do === "dismantle") reassemble(step, index, scene);
   else undoMove(step, index, scene);
 }
@@ -432,12 +434,22 @@ function rewrite(step: RewriteStep, scene: StepContext, range: ByteRange): void 
   }
 }
 
-function attemptRmdir(scene: StepContext, step: MakeStep): void {
+/** Only a directory that is still the one that was made: what another program has put under its name is not ours. */
+function removeMade(scene: StepContext, step: MakeStep): void {
+  const address = scene.places.address(step.at);
+  const made = scene.made?.get(step);
+  const there = made && sys.lstat(address);
+  if (made !== undefined && (there?.ino !== made.inode || there.birthtimeMs !== made.born)) return;
   try {
-    sys.rmdir(scene.places.address(step.at));
+    sys.rmdir(address);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT" && errnoOf(error) !== "ENOTEMPTY") throw error;
+    if (!["ENOENT", "ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
   }
+}
+
+function restoreMode(step: ModeStep, scene: StepContext): void {
+  const there = sys.lstat(scene.places.address(step.at));
+  if (step.inode === undefined || there?.ino === step.inode) changeMode(step, scene, step.before);
 }
 
 function asideOf(step: MoveStep, scene: StepContext): Address {
