@@ -1,5 +1,6 @@
 // A bound on the buffers of a thread. The limits of a worker cover its heap; the bytes of buffers lie outside it, and a
 // stream of a few kilobytes unpacks to gigabytes of them.
+import { getHeapStatistics } from "node:v8";
 
 const typed = [
   "ArrayBuffer",
@@ -25,7 +26,7 @@ const small = 64 * 1024;
 export function boundBuffers(most: number): { wasReached(): boolean } {
   let reached = false;
   const check = (bytes: number): void => {
-    if (bytes < small || bytes + process.memoryUsage().arrayBuffers <= most) return;
+    if (bytes < small || bytes + getHeapStatistics().external_memory <= most) return;
     reached = true;
     throw new RangeError("Array buffer allocation failed");
   };
