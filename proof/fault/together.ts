@@ -2,6 +2,7 @@
 // concurrent read sees one whole version.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import type { Trial } from "../suite.ts";
 import { end, ServerUnderTest, told } from "./server-under-test.ts";
@@ -101,9 +102,23 @@ export async function endAtWork({ tally }: Trial): Promise<void> {
       if (code !== 0) throw new Error(`it ended with ${code}`);
       const next = await server.serve();
       await told(next, "list_directory", {});
-      server.orderly();
+      await orderlySoon(server, next);
       await end(next);
     });
+  }
+}
+
+/** On a busy disk a recovery may fail to flush in time. The server tries again a second later, with the next read. */
+async function orderlySoon(server: ServerUnderTest, wire: ProcessWire): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      server.orderly();
+      return;
+    } catch (error) {
+      if (tries === 5) throw error;
+      await sleep(1100);
+      await told(wire, "list_directory", {});
+    }
   }
 }
 
