@@ -67,7 +67,7 @@ async function failIn(
     if (!(one.reason instanceof Fault)) throw new Error(`${failed}: ${one.reason} is no fault`);
     if (one.reason.code === "internal") throw new Error(`${failed}: ${one.reason.message}`);
     if (one.reason.code === "io" && ["ENOSPC", "EDQUOT", "EFBIG", "EROFS"].includes(code))
-      throw new Error(`${failed}: ${code} is told as ${JSON.stringify(one.reason.data)}`);
+      throw new Error(`${failed}: ${code} is reported as ${JSON.stringify(one.reason.data)}`);
     const blamed = (one.reason.data as { path?: string }).path === stateDirectory ? "state" : "tree";
     if (side !== undefined && one.reason.code !== "changed_meanwhile" && blamed !== side)
       throw new Error(`${failed} failed in the ${side}, and the fault blames the ${blamed}`);

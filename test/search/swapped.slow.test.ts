@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { walkGroups } from "../../src/engine/search/walk.ts";
+import { byDescriptor } from "../../src/engine/workspace/system/descriptors.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 const seed = Number(process.env.SWAP_SEED ?? Date.now() % 1_000_000);
@@ -54,6 +55,8 @@ beforeAll(async () => {
     plant(join(base, `root${i}`), "inside");
     plantDecoy(join(base, `decoy${i}`));
   }
+  plant(join(base, "resting"), "inside");
+  mkdirSync(join(base, "other"));
   await sleep(settledMs); // only a tree at rest is read in the way that this is about
 }, 60_000);
 
@@ -88,5 +91,17 @@ describe("a tree in which directories are swapped during a walk", () => {
       expect(foreign, `seed ${seed}, tree ${i}: ${path} was swapped`).toEqual([]);
     }
     expect(swaps).toBeGreaterThan(trees / 2);
+  });
+
+  it.runIf(byDescriptor)("is not read under names that were swapped since its stamp was taken", () => {
+    const root = join(base, "resting");
+    using workspace = Workspace.open([{ path: root, access: "read-only" }]);
+    using parent = workspace.directory(workspace.at("q0/p0"));
+    const stamp = parent.mark();
+    const entries = [...parent.entries()];
+    expect(parent.listedBelow(entries, stamp, 1000)).toHaveLength(6);
+    renameSync(join(root, "q0/p0/d3"), join(base, "taken"));
+    renameSync(join(base, "other"), join(root, "q0/p0/d3"));
+    expect(parent.listedBelow(entries, stamp, 1000)).toBeUndefined();
   });
 });

@@ -83,7 +83,7 @@ export const wording: Wording = {
     "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
   ),
   read_only: say(
-    data => at(data.fileSystem ? "is on a file system that is read-only" : "lies in a read-only root")(data),
+    data => at(data.fileSystem ? "is on a read-only file system" : "is in a read-only root")(data),
     ({ fileSystem }) =>
       fileSystem
         ? "Nothing was changed. It is mounted read-only, or became so after a disk error: tell the user."

@@ -1,7 +1,7 @@
 // Replaces the matches of an expression in a large text. They come packed (find.ts): two million objects would take
 // longer to make than the text.
 import type { PackedMatches } from "../regex/find.ts";
-import type { Replacement } from "../regex/replacement.ts";
+import { expandedLength, isBehindLastLine, type Replacement } from "../regex/replacement.ts";
 import { isBetweenHalves } from "../text/splice.ts";
 
 export interface ReplacedMatches {
@@ -18,16 +18,15 @@ export function replaceMatches(
   most: number,
 ): ReplacedMatches | { readonly size: number } | undefined {
   const stride = 2 + 2 * groups;
-  let end = packed.length;
-  // There is no line after the final line break for an empty match.
-  const last = packed[end - stride] ?? 0;
-  if (last === body.length && last > 0 && body.endsWith("\n")) end -= stride;
-  if (end === 0) return undefined;
-  const size = body.length + addedLength(packed.subarray(0, end), stride, replacement);
+  const all = packed.length / stride;
+  const count = isBehindLastLine(body, packed[packed.length - stride] ?? 0) ? all - 1 : all;
+  if (count === 0) return undefined;
+  const length = (match: number, group: number) => lengthOf(packed, match * stride + 2 * group);
+  const size = body.length + expandedLength(replacement, count, length);
   if (size > most) return { size };
   const parts: string[] = [];
   let done = 0;
-  for (let at = 0; at < end; at += stride) {
+  for (let at = 0; at < count * stride; at += stride) {
     const start = packed[at] ?? 0;
     let added = "";
     for (const part of replacement) {
@@ -41,20 +40,7 @@ export function replaceMatches(
       return undefined;
   }
   parts.push(body.slice(done));
-  return { bytes: Buffer.from(parts.join("")), count: end / stride };
-}
-
-/** How long all replacements are together. */
-function addedLength(packed: Int32Array, stride: number, replacement: Replacement): number {
-  let length = 0;
-  const times = new Map<number, number>();
-  for (const part of replacement) {
-    if (typeof part === "string") length += (part.length * packed.length) / stride;
-    else times.set(part, (times.get(part) ?? 0) + 1);
-  }
-  for (const [group, count] of times)
-    for (let at = 0; at < packed.length; at += stride) length += count * lengthOf(packed, at + 2 * group);
-  return length;
+  return { bytes: Buffer.from(parts.join("")), count };
 }
 
 /** Of a match or group; one that took no part is empty. */

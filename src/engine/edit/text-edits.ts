@@ -1,7 +1,7 @@
 // Edits that are located by content: literally, with tolerance, or by a regular expression.
 import { Fault } from "../fault.ts";
 import { type FindOptions, findAll, type Match } from "../regex/find.ts";
-import { expand, expandedLength, readReplacement } from "../regex/replacement.ts";
+import { expand, expandedLength, isBehindLastLine, readReplacement } from "../regex/replacement.ts";
 import { likeBody } from "../text/endings.ts";
 import { LineIndex } from "../text/lines.ts";
 import { isBetweenHalves, type Splice } from "../text/splice.ts";
@@ -101,10 +101,7 @@ export async function replaceRegex(
     ...limit,
   });
   const replacement = readReplacement(edit.new, edit.style, found, { path: text.path, edit: context.edit });
-  // There is no line after the final line break for an empty match.
-  const matches = found.matches.filter(
-    m => m.end > m.start || m.start === 0 || offset + m.start < body.length || !body.endsWith("\n"),
-  );
+  const matches = found.matches.filter(match => !isBehindLastLine(body, offset + match.start));
   // The search has a limit on its results; a partial replacement would not be what was asked for.
   if (found.more && edit.times === "all")
     throw new Fault("too_large", {
@@ -122,7 +119,7 @@ export async function replaceRegex(
       context,
     );
   }
-  const size = body.length + expandedLength(replacement, matches);
+  const size = body.length + expandedLength(replacement, matches.length, lengthIn(matches));
   if (size > largest) throw new Fault("too_large", { path: text.path, size, limit: largest });
   let pieces = 0;
   const splices: Splice[] = [];
@@ -138,6 +135,13 @@ export async function replaceRegex(
     }
   }
   return { splices };
+}
+
+function lengthIn(matches: readonly Match[]): (match: number, group: number) => number {
+  return (i, group) => {
+    const span = group === 0 ? matches[i] : matches[i]?.groups[group - 1];
+    return span === undefined ? 0 : span.end - span.start;
+  };
 }
 
 /** Without the flag `u` an expression can take half of a character, which must not get anywhere else. */

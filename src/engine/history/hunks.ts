@@ -35,7 +35,7 @@ export interface NetText {
   readonly mixed?: boolean | undefined;
 }
 
-/** Whether a file is `place`, lies in it, or was moved away from it. */
+/** Whether a file is at or below `place`, or was moved from there. */
 export function isAt({ at, from }: Pick<NetText, "at" | "from">, place: string): boolean {
   return isWithin(at, place) || (from !== undefined && isWithin(from, place));
 }

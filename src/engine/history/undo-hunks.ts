@@ -3,10 +3,9 @@ import { Fault } from "../fault.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Commit } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
-import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { confirmNotUndone } from "./choose-once.ts";
-import { type NetText, netTexts, withoutHunks } from "./hunks.ts";
+import { isAt, type NetText, netTexts, withoutHunks } from "./hunks.ts";
 import type { Restored, UndoOptions } from "./undo.ts";
 
 export interface HunkUndo {
@@ -70,7 +69,7 @@ function confirmWithin(
 ): void {
   if (path === undefined) return;
   const only = workspace.locate(path).path;
-  const inside = net.filter(({ at, hunks }) => hunks.length > 0 && isWithin(at, only));
+  const inside = net.filter(file => file.hunks.length > 0 && isAt(file, only));
   const isInside = (number: number) =>
     inside.some(({ first, hunks }) => number >= first && number < first + hunks.length);
   const hunk = numbers.find(number => !isInside(number));

@@ -79,22 +79,29 @@ export function readReplacement(
   return parts;
 }
 
-/** How much text the replacements of all matches are together. Counted, not built: it can be more than there is room. */
-export function expandedLength(replacement: Replacement, matches: readonly Match[]): number {
+/**
+ * How much text the replacements of this many matches are together; `lengthOf` tells how long a group of a match is.
+ * Counted, not built: it can be more than there is room for.
+ */
+export function expandedLength(
+  replacement: Replacement,
+  matches: number,
+  lengthOf: (match: number, group: number) => number,
+): number {
   const times = new Map<number, number>();
-  let plain = 0;
+  let length = 0;
   for (const part of replacement) {
-    if (typeof part === "string") plain += part.length;
+    if (typeof part === "string") length += part.length * matches;
     else times.set(part, (times.get(part) ?? 0) + 1);
   }
-  let length = plain * matches.length;
-  for (const match of matches) {
-    for (const [group, count] of times) {
-      const span = group === 0 ? match : match.groups[group - 1];
-      if (span !== undefined) length += count * (span.end - span.start);
-    }
-  }
+  for (const [group, count] of times)
+    for (let match = 0; match < matches; match++) length += count * lengthOf(match, group);
   return length;
+}
+
+/** Whether a match is the empty one behind the final line break, where no line is. */
+export function isBehindLastLine(text: string, start: number): boolean {
+  return start > 0 && start === text.length && text.endsWith("\n");
 }
 
 /** The replacement of a match. A group that did not participate is empty. */

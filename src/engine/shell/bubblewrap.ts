@@ -24,6 +24,7 @@ import { type CommandLimits, defaultLimits, shellWithLimits } from "./limits.ts"
 import { type Cover, type Mount, MountPlan } from "./mount-plan.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
 import { callFilter } from "./seccomp.ts";
+import { singleQuoted } from "./single-quoted.ts";
 import { networkFiles, nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
 
 /** The private home directory. Not below /home, which may be a root. */
@@ -205,10 +206,6 @@ function spaceWatch(roots: readonly Root[], { reserveBytes }: CommandLimits): ()
   const writable = roots.filter(root => root.access === "read-write");
   const reserve = Math.min(reserveBytes, freeSpace(writable) / 2);
   return () => freeSpace(writable) < reserve;
-}
-
-function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function variables(environment: Environment): string[] {

@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { secondLevel } from "../workspace/tree/second-level.ts";
 import { reducedEnvironment } from "./environment.ts";
 import { startProcess } from "./process.ts";
+import { singleQuoted } from "./single-quoted.ts";
 
 const mostProcesses = 4;
 /** Of an argument. Linux takes 131,071 bytes. */
@@ -46,12 +47,10 @@ async function anyFound(cwd: string, program: string, args: readonly string[]): 
 
 /** Looks at all parts at once, and succeeds if each look does. */
 function scriptOf(parts: readonly (readonly string[])[], test: readonly string[]): string {
-  const looks = parts.map((part, i) => `find -P ${[...part, ...test].map(quoted).join(" ")} & p${i}=$!`);
+  const looks = parts.map(
+    (part, i) => `find -P ${[...part, ...test].map(singleQuoted).join(" ")} & p${i}=$!`,
+  );
   return [...looks, parts.map((_, i) => `wait $p${i}`).join(" && ")].join("\n");
-}
-
-function quoted(argument: string): string {
-  return `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
 /** Paths for each process; undefined where one process is enough or the tree cannot be divided. */

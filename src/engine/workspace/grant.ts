@@ -43,7 +43,7 @@ export function openRoots(grants: readonly Grant[], source?: PolicySource): Root
   return roots;
 }
 
-/** The directory at a path as a root, with the access and the rules of the root it lies in. */
+/** Opens a directory as a root, with the access and the rules of the root that contains it. */
 export function rootAt(roots: readonly Root[], path: WorkspacePath, access?: Access): Root {
   const { handle, root } = resolvePath(roots, path);
   const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;

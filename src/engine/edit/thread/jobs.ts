@@ -1,5 +1,5 @@
-// What is computed in a thread of its own where the texts are large: comparing and merging them, and the views of
-// notebooks. TextJobs take and return plain values.
+// What is computed in a thread of its own where the texts are large: comparing, merging and
+// replacing parts of them, and the views of notebooks. TextJobs take and return plain values.
 import { notebookSplices, notebookText } from "../../document/notebook.ts";
 import { diffCounts, diffStart, hunksBetween, unifiedDiff } from "../../text/diff.ts";
 import { replacedStart } from "../../text/replaced-start.ts";

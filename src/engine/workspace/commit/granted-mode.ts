@@ -34,8 +34,8 @@ export function grantedMode(mode: number, made: Owner, from: Owner | undefined):
 }
 
 /**
- * The mode to create a file with that is written first and gets `mode` afterwards: until then, nobody else can open it.
- * A new file that no mode was asked for gets the system's defaults: umask and default ACLs.
+ * The mode that a staged file is created with. It gets `mode` once its content is written; until then, only its owner
+ * can open it. Without a mode it gets the system's defaults: umask and default ACLs.
  */
 export function modeWhileStaged(mode: number | undefined): number {
   return mode === undefined ? 0o666 : 0o600;
