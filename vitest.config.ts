@@ -10,8 +10,10 @@ export default defineConfig({
   test: {
     include: [isSlow ? slow : "test/**/*.test.ts"],
     exclude: isSlow ? [] : [slow],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Limits for what never comes, and no measures: a busy machine takes ten times as long, and stops processes for seconds.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     // The threads for parsing and for long diffs are programs of their own, which only the build can make.
     server: { deps: { external: [/\/dist\/[^/]+\.cjs$/] } },

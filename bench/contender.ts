@@ -26,7 +26,7 @@ export interface Memory {
 export interface Contender {
   readonly name: string;
   readonly family: Adapter["family"] | "limit";
-  /** Undefined where it cannot do this at all. Rejects where the server does not work. */
+  /** Undefined if it cannot do this at all. Rejects where the server does not work. */
   sample(scenario: Scenario, jobs: readonly Job[]): Promise<Sample | undefined>;
   close(): Promise<Memory>;
 }

@@ -48,7 +48,7 @@ export interface Call {
   readonly next?: (answer: string) => Call | undefined;
 }
 
-/** The calls that do a job; several are sent at once. Undefined where the server cannot do this one. */
+/** The calls that do a job; several are sent at once. Undefined if the server cannot do this one. */
 export type Calls = { readonly [K in JobKind]?: (what: Jobs[K]) => Call | readonly Call[] | undefined };
 
 export function callsFor<K extends JobKind>(

@@ -8,7 +8,7 @@ import { right, type Verdict, wrong } from "./verdict.ts";
 export interface Result {
   readonly contender: string;
   readonly family: Contender["family"];
-  /** The median, in milliseconds; undefined where there is none. */
+  /** The median, in milliseconds; undefined if there is none. */
   readonly ms: number | undefined;
   readonly samples: readonly number[];
   /** Of the answer to one job. */

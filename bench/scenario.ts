@@ -18,7 +18,7 @@ export interface Scenario {
   readonly fresh?: boolean;
   /** All jobs of a sample are sent at once. */
   readonly together?: boolean;
-  /** A sample does the jobs so many times, one after the other, and the time is that of once: for what is quick. */
+  /** A sample does the jobs this many times, one after the other, and the time is that of once: for what is quick. */
   readonly repeat?: number;
   /** The time of one job, not of all of a sample. */
   readonly perJob?: boolean;

@@ -16,5 +16,8 @@ if (list) {
 } else {
   const tally = await prove(await load(), run, line => console.log(line));
   console.log(tally.summary());
-  process.exitCode = tally.failures.length === 0 ? 0 : 1;
+  const isVoid = tally.tried + tally.notRun.size === 0;
+  if (isVoid)
+    console.log(`No case was tried${run.only === undefined ? "." : `: none begins with ${run.only}.`}`);
+  process.exitCode = tally.failures.length === 0 && !isVoid ? 0 : 1;
 }

@@ -209,6 +209,26 @@ describe("the documents name files that exist", () => {
     expect(named.filter(file => !existsSync(join(root, file)))).toEqual([]);
   });
 
+  it("the comments of src and web do, too", () => {
+    const all = [...sources, ...sourcesIn(join(root, "../web"))];
+    const known = new Set(all.map(([file]) => posix.basename(file)));
+    const gone = (text: string) =>
+      filesInComments(text).filter(([path, name]) => !isThere(path, name, known));
+    expect(all.flatMap(([file, text]) => gone(text).map(([, name]) => `${file}: ${name}`))).toEqual([]);
+    const text =
+      '// Locks (commit/gone.ts), as fault.ts says; `a.ts` is an example.\n/** See test/lost.ts. */\nconst x = "b.ts";';
+    expect(gone(text).map(([, name]) => name)).toEqual(["gone.ts", "lost.ts"]);
+  });
+
+  it("docs/glossary.md names each type with the file that declares it", () => {
+    const glossary = readFileSync(join(root, "../docs/glossary.md"), "utf8");
+    expect(typesNamed(glossary).length).toBeGreaterThan(60);
+    expect(undeclared(glossary)).toEqual([]);
+    expect(undeclared("| a | b | `Fault`, `Gone`, `src/engine/fault.ts`; `src/cli/main.ts` |")).toEqual([
+      "Gone: engine/fault.ts",
+    ]);
+  });
+
   it("a file that is gone is found, also where only its folder is named before it", () => {
     const text =
       "see `src/engine/fault.ts` and\n  engine/search/grep.ts → gone.ts, walk.ts\n`engine/gone.ts`";
@@ -416,6 +436,41 @@ function filesNamed(text: string): string[] {
       return folder === "" ? [] : [`${folder}${name}`];
     },
   );
+}
+
+/** The files that comments name, outside of `examples`. */
+function filesInComments(text: string): (readonly [path: string, name: string])[] {
+  return [...text.matchAll(/^\s*(?:\/\/|\/?\*).*$/gm)].flatMap(([line]) =>
+    [...line.replace(/`[^`]*`/g, "").matchAll(/(?<![\w<>*./-])((?:[\w-]+\/)*)([\w-]+\.(?:tsx?|mjs))\b/g)].map(
+      ([, path = "", name = ""]) => [path, name] as const,
+    ),
+  );
+}
+
+function isThere(path: string, name: string, known: ReadonlySet<string>): boolean {
+  return /^(test|proof|tools|bench)\//.test(path)
+    ? existsSync(join(root, "..", path, name))
+    : known.has(name);
+}
+
+/** The types and functions in the last column of the glossary, each with the file that follows it. */
+function typesNamed(glossary: string): { name: string; file: string }[] {
+  return [...glossary.matchAll(/^\|.*\|([^|]*)\|$/gm)].flatMap(([, cell = ""]) => {
+    const words = [...cell.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
+    return words.flatMap((name, i) => {
+      const file = words.slice(i).find(word => word.startsWith("src/"));
+      return name.includes("/") || file === undefined ? [] : [{ name, file: file.slice("src/".length) }];
+    });
+  });
+}
+
+function undeclared(glossary: string): string[] {
+  return typesNamed(glossary)
+    .filter(({ name, file }) => {
+      const declaration = new RegExp(`\\b(type|interface|class|function\\*?|const) ${name}\\b`);
+      return !declaration.test(sources.get(file) ?? "");
+    })
+    .map(({ name, file }) => `${name}: ${file}`);
 }
 
 function offenders(rule: keyof typeof rules, sources: Sources): string[] {

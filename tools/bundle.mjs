@@ -10,7 +10,7 @@
 //   review.cjs      where the files of the review page are: review/
 //   text.cjs        where the text thread's program is: text-thread.cjs
 //   syntax.cjs      where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { grammarFiles, grammarsBeside, placeOf } from "./grammars.mjs";
 import { pageFiles } from "./page.mjs";
@@ -51,8 +51,8 @@ export async function bundle(root, dist, { readable = false, small = false } = {
       ...common,
       ...commonJs("src/engine/syntax/thread/program.ts", "syntax-thread.cjs", dist),
       plugins: [grammarsBeside],
-      define: { "import.meta.url": "place" },
-      banner: { js: 'const place=require("node:url").pathToFileURL(__filename).href;' },
+      // Its ES module imports one of Node's at run time, and Node then loads all that it has for ES modules.
+      alias: { "web-tree-sitter": join(root, "node_modules/web-tree-sitter/web-tree-sitter.cjs") },
     }),
     build({ ...common, ...commonJs("src/engine/edit/thread/program.ts", "text-thread.cjs", dist) }),
     build({

@@ -138,23 +138,38 @@ async function activation() {
 }
 
 async function behind(start) {
-  const port = await freePort();
+  const [port, outside] = [await freePort(), await freePort()];
   const tokens = join(scratch, "etc/tokens.json");
   startServer([
     "--http",
     `127.0.0.1:${port}`,
     "--tokens",
     tokens,
+    "--oauth-issuer",
+    "https://issuer.invalid",
+    "--oauth-audience",
+    `https://localhost:${outside}/mcp`,
     "--allow-host",
     "files.example.org,localhost",
     join(scratch, "projects"),
   ]);
   await answers(`http://127.0.0.1:${port}/readyz`);
-  const outside = await freePort();
   start(port, outside);
   await callOver(`https://localhost:${outside}/mcp`);
   const { status } = await fetchInsecure(`https://localhost:${outside}/metrics`);
   if (status !== 404) throw new Error(`/metrics can be reached from outside: ${status}`);
+  await discovered(`https://localhost:${outside}/mcp`);
+  const page = await fetchInsecure(`https://localhost:${outside}/review/`);
+  if (!(await page.text()).includes("Sign in")) throw new Error(`the review page: ${page.status}`);
+}
+
+/** The 401 response names the OAuth metadata, and the proxy serves it at that address. */
+async function discovered(url) {
+  const refused = await fetchInsecure(url, { method: "POST" });
+  const [, place] = /resource_metadata="(.*?)"/.exec(refused.headers.get("www-authenticate")) ?? [];
+  if (place === undefined) throw new Error(`the refusal names no metadata: ${refused.status}`);
+  const metadata = await fetchInsecure(place);
+  if (metadata.status !== 200) throw new Error(`${place} answers ${metadata.status}`);
 }
 
 function nginx() {

@@ -51,7 +51,7 @@ const failed = [
 if (!(await inspect())) failed.push("the Inspector");
 process.exit(failed.length === 0 ? 0 : 1);
 
-/** Where the suite and its runtime are; undefined where they cannot be had. */
+/** Where the suite and its runtime are; undefined if they cannot be had. */
 async function install() {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "polyfs", "conformance-1");
   const modules = join(cache, "node_modules");

@@ -39,7 +39,7 @@ export const faultSamples = {
   too_large: { path: "video.mp4", size: 73_400_320, limit: 67_108_864 },
   past_end: { path, line: 99, lines: 12 },
   nothing_matches: { glob: "*.md" },
-  too_many_files: { limit: 100 },
+  too_many_files: { limit: 100, count: 152 },
   search_incomplete: { reason: "memory" },
   invalid_pattern: { pattern: "(", kind: "regex", problem: { is: "message", message: "unclosed group" } },
   unknown_symbol: { path: "a.ts", symbol: "Greeter.gret", nearest: ["Greeter.greet"] },
@@ -66,6 +66,7 @@ export const faultSamples = {
   unknown_hunk: { hunk: 7, hunks: 3 },
   not_kept: { path, change: "mf3k2a7bx9q" },
   store_unavailable: { reason: "unreachable", detail: "connect ECONNREFUSED 127.0.0.1:5432" },
+  not_applied: { paths: [path] },
   invalid_command: { reason: "empty" },
   spawn_failed: { command: "bash", errno: "ENOENT" },
   output_limit: { limit: 1_048_576, stdout: "", stderr: "" },
@@ -88,4 +89,5 @@ export const faultSamples = {
     conflicts: [{ path, reason: "both_changed", fork: [{ line: 3, text: "the fork's line" }], base: places }],
   },
   over_quota: { what: "bytes", limit: 104_857_600, used: 104_857_600 },
+  history_full: { limit: 1_073_741_824, used: 1_073_741_000 },
 };

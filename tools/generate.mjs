@@ -147,6 +147,7 @@ function titleOf({ name, summary }) {
 }
 
 function toolsOf(dialect) {
+  const effects = { reads: "read-only", writes: "changes files", runs: "runs commands" };
   const parts = dialect.tools.map(tool => {
     const rows = source.parametersOf(tool.input).map(({ name, required, type, description, standard }) => {
       const without = required ? "required" : standard === undefined ? "" : code(standard);
@@ -157,22 +158,22 @@ function toolsOf(dialect) {
         ? "No parameters."
         : ["| parameter | type | default | |", "|---|---|---|---|", ...rows].join("\n");
     const name = `${dialect.prefix ?? ""}${tool.name}`;
-    return `### \`${name}\`\n\n${tool.title}; it ${tool.effect}${aliasesOf(tool)}.\n\n${tool.description.trim()}\n\n${table}\n`;
+    return `### \`${name}\`\n\n**${tool.title}** (${effects[tool.effect]})${aliasesOf(tool)}.\n\n${tool.description.trim()}\n\n${table}\n`;
   });
   const tokens = dialect.tools.reduce((sum, tool) => sum + costOf(dialect, tool), 0);
   const start = {
     "working-directory": "the working directory is served",
     "client-roots": "the client's roots are served",
-    "callers-choice": "the caller chooses",
+    "callers-choice": "the caller chooses one",
     none: "nothing is served",
-    usage: "the start is refused",
+    usage: "the server refuses to start",
   };
-  return `## Tools\n\n${dialect.tools.length} tools, whose definitions take about ${tokens} tokens. Where no directory is named, ${start[dialect.withoutRoots]}.\n\n${parts.join("\n")}`;
+  return `## Tools\n\n${dialect.tools.length} tools, whose definitions take about ${tokens} tokens. Without a directory on the command line, ${start[dialect.withoutRoots]}.\n\n${parts.join("\n")}`;
 }
 
 function aliasesOf({ aliases = {} }) {
   const pairs = Object.entries(aliases).map(([alias, name]) => `\`${alias}\` for \`${name}\``);
-  return pairs.length === 0 ? "" : `; also takes ${pairs.join(", ")}`;
+  return pairs.length === 0 ? "" : `, also accepts ${pairs.join(", ")}`;
 }
 
 function costOf(dialect, tool) {

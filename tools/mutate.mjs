@@ -48,8 +48,8 @@ const areas = {
   },
   auth: {
     sources: ["src/mcp/auth"],
-    tests: ["test/http/oauth", "test/http/refusals"],
-    moreTests: ["test/http/calls"],
+    tests: ["test/http/token-rights"],
+    moreTests: ["test/http/oauth", "test/http/refusals", "test/http/calls"],
   },
 };
 

@@ -41,7 +41,7 @@ export function own(row: Row): Result | undefined {
   return result?.ms === undefined || result.verdict.is === "wrong" ? undefined : result;
 }
 
-/** Our time by what the target compares it with; undefined where that is not there. */
+/** Our time by what the target compares it with; undefined if that is not there. */
 export function reached(row: Row, { of }: Target): number | undefined {
   const ours = own(row)?.ms;
   if (ours === undefined) return undefined;

@@ -1,6 +1,6 @@
 // Several agents, each with a server of its own, edit files and run commands in one tree at once, while a person works
 // there with an editor. Each piece of work leaves a token of its own in some file. At the end, each token must be in
-// the history once, under the one who made it, and undoing a change must take away its tokens and no others.
+// the history once, under the agent that made it, and undoing a change must remove its tokens and no others.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -89,7 +89,7 @@ export class Arena implements Disposable {
     return [this.outside, this.sibling, this.home, ...this.#around].map(place => print(place)).join("\n");
   }
 
-  /** What a reply reveals that it must not; undefined where it is harmless. */
+  /** What a reply reveals that it must not; undefined if it is harmless. */
   leak(reply: string): string | undefined {
     const encoded = Buffer.from(this.secret).toString("base64").slice(0, 20);
     if (reply.includes(this.secret) || reply.includes(encoded)) return "the secret is out";

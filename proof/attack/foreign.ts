@@ -85,7 +85,7 @@ function plant(root: string, links: Readonly<Record<string, string>>): void {
   }
 }
 
-/** A process in whose mount namespace the root is the directory outside. Undefined where that is not permitted. */
+/** A process in whose mount namespace the root is the directory outside. Undefined if that is not permitted. */
 async function mountOver({ outside, root }: Arena): Promise<ChildProcess | undefined> {
   const script = 'mount --bind "$1" "$2" && cd "$2" && exec 7<. && echo mounted && exec sleep 3600';
   const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -1,6 +1,6 @@
-// A state directory with planted journals, as a program can leave that got at it once: in every kind
+// A state directory with planted journals, as a program that once had access can leave them: in every kind
 // of directory, under every kind of name, authentic or not. The server that starts over it does nothing outside its
-// root, and nothing at all for what is not authentic.
+// root, and never acts on a journal that is not authentic.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -27,7 +27,7 @@ export async function attackByGuessing(target: Target, { tally }: Trial): Promis
             const answer = await target.call(tool.name, carrier.args(path));
             await target.inspect(answer);
             const { id: _, ...told } = answer;
-            // What was asked for comes back in the answer, in one spelling or another.
+            // The answer repeats the requested path, in one spelling or another.
             answers.push(
               JSON.stringify(told)
                 .replaceAll(/tx0|txt/g, "TXT")

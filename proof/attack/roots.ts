@@ -35,7 +35,7 @@ function attempts(target: Target, tool: Tool, first: string, second: string | un
     ["A098", "the root through a link", made({ [first]: `${root}/self-link`, ...recursive }), false],
     ["A098b", "the root behind the link", made({ [first]: `${root}/self-link/.`, ...recursive }), false],
   ];
-  // One contract deletes directories whole, and moves over what is there, without being asked twice.
+  // One contract deletes whole directories, and overwrites the target of a move, without an option.
   const cautious = target.dialect.name !== "replay";
   if (/delete/.test(tool.name) && cautious) {
     list.push(["A105", "a directory that is not empty", made({ [first]: `${root}/sub` }), true]);

@@ -51,7 +51,7 @@ const flips: readonly Flip[] = [
 
 /** How many calls are on their way at once. */
 const inFlight = 6;
-/** So many calls are made even where the machine is slow, unless it takes so much longer. */
+/** This many calls are made even where the machine is slow, unless it takes so much longer. */
 const fewest = 300;
 const mostSeconds = 10;
 
@@ -89,7 +89,7 @@ export async function attackNewDirectories(dialect: Dialect, { tally, long, say 
         mkdirSync(path);
         chmodSync(path, 0o770); // no usual umask leaves that
       }
-      await sleep(75); // an undo that failed may be taken back until then: of what it made, not of what is here now
+      await sleep(75); // an undo that failed may be undone until then: of what it made, not of what is here now
       if (readdirSync(made).length < newDirectories) throw new Error("directories of ours were removed");
       target.observe(await target.call("delete_path", { path: made, recursive: true }));
       const linked = join(outside, round % 2 ? "sub" : "secret.txt");
@@ -192,7 +192,7 @@ class Field implements Disposable {
     writeFileSync(join(base, "f"), "PUBLIC\nSECRET\n");
   }
 
-  /** Puts back what was deleted, moved or changed. Some directories are gone for good: then others are not. */
+  /** Puts back what was deleted, moved or changed. Some directories are gone permanently: then others are not. */
   tend(): void {
     for (const [index, handle] of this.#handles.entries()) {
       if (index === 0) continue;

@@ -11,7 +11,7 @@ import { Arena } from "./arena.ts";
 import type { Spelling } from "./sample.ts";
 
 /** A call that takes longer hangs. Far more than any answer needs, since the machine may be busy with other things. */
-const patience = 30_000;
+const patience = 120_000;
 
 export interface Speaker extends AsyncDisposable {
   request(method: string, params: Record<string, unknown>): Promise<Message>;
@@ -55,7 +55,7 @@ export class Target implements AsyncDisposable {
     return within(patience, `${method} has no answer`, this.#speaker.request(method, params));
   }
 
-  /** Throws where something does not hold any more; puts the root in order for the next. */
+  /** Throws if something does not hold any more; puts the root in order for the next. */
   async inspect(answer: Message): Promise<void> {
     this.observe(answer);
     const outside = this.arena.fingerprint();
@@ -71,7 +71,7 @@ export class Target implements AsyncDisposable {
     if (pong.result === undefined) throw new Error(`the ping was answered ${JSON.stringify(pong)}`);
   }
 
-  /** Throws where an answer reveals what it must not. */
+  /** Throws if an answer reveals what it must not. */
   observe(answer: Message): void {
     const said = JSON.stringify(answer);
     const leak = this.arena.leak(said);

@@ -15,6 +15,12 @@ export interface Reply {
   readonly body: string;
 }
 
+export interface ServerPlace {
+  /** A command that runs the server somewhere else; it must not be a process of its own. */
+  readonly enter?: readonly string[];
+  readonly listen?: string;
+}
+
 export class HttpServer {
   readonly #child: ChildProcess;
   readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -28,6 +34,7 @@ export class HttpServer {
     state: string,
     args: readonly string[] = [],
     environment: Readonly<Record<string, string>> = {},
+    { enter = [], listen = "0" }: ServerPlace = {},
   ) {
     const env = {
       ...process.env,
@@ -35,7 +42,8 @@ export class HttpServer {
       POLYFS_CODE_CACHE: codeCache,
       ...environment,
     };
-    const child = spawn(process.execPath, [program, "--http", "0", ...args, root], {
+    const [first = process.execPath, ...more] = [...enter, process.execPath, program];
+    const child = spawn(first, [...more, "--http", listen, ...args, root], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -67,7 +75,7 @@ export class HttpServer {
     path: string,
     body: string | Uint8Array,
     headers: Readonly<Record<string, string>> = {},
-    { method = "POST", patienceMs = 30_000 } = {},
+    { method = "POST", patienceMs = 120_000 } = {},
   ): Promise<Reply> {
     const url = new URL(path, await this.url);
     return await new Promise<Reply>((resolve, reject) => {
@@ -98,7 +106,7 @@ export class HttpServer {
   async close(): Promise<void> {
     this.agent.destroy();
     this.#child.kill("SIGTERM");
-    const timer = setTimeout(() => this.kill(), 10_000);
+    const timer = setTimeout(() => this.kill(), 60_000);
     await this.ended;
     clearTimeout(timer);
   }

@@ -1,7 +1,7 @@
 // What the system reports about a server: how much memory it holds, and how many files it has open. Only on Linux.
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Resident memory in MB; undefined where the system does not tell, or the process is gone. */
+/** Resident memory in MB; undefined if the system does not tell, or the process is gone. */
 export function residentMb(pid: number): number | undefined {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

@@ -40,7 +40,7 @@ export class StdioClient implements Client {
   #ids = 0;
   #gone = false;
 
-  private constructor({ dialect, root, state, env: own, args = [], patienceMs = 30_000 }: StdioOptions) {
+  private constructor({ dialect, root, state, env: own, args = [], patienceMs = 120_000 }: StdioOptions) {
     this.#patienceMs = patienceMs;
     const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache, ...own };
     this.#child = spawn(process.execPath, [program, "--dialect", dialect, ...args, root], { env });
@@ -109,7 +109,7 @@ export class StdioClient implements Client {
 
   async close(): Promise<void> {
     this.#child.stdin.end();
-    const timer = setTimeout(() => this.kill(), 10_000);
+    const timer = setTimeout(() => this.kill(), 60_000);
     await this.ended;
     clearTimeout(timer);
   }

@@ -6,8 +6,9 @@ import type { Cluster } from "./cluster.ts";
 
 export interface ClusterDeed {
   readonly token: string;
-  readonly how: "edit" | "write" | "run" | "move";
-  readonly told: "done" | "refused" | "nothing";
+  readonly how: "edit" | "write" | "run" | "move" | "read";
+  /** `stale`: a read without a change that had been answered, which did not say that it was old. */
+  readonly told: "done" | "refused" | "nothing" | "stale";
   readonly said: string;
   /** How long until the answer. */
   readonly ms: number;
@@ -27,21 +28,27 @@ export async function work(
 ): Promise<ClusterDeed[]> {
   const deeds: ClusterDeed[] = [];
   const name = `agent${agent}`;
+  /** The last file that it was told it has written. */
+  let written: { readonly path: string; readonly token: string } | undefined;
   for (let n = 0; !until(); n++) {
     const token = `<${agent}.${n}>`;
-    const how = chance.pick(["edit", "edit", "edit", "edit", "write", "move", "run"] as const);
+    const how = chance.pick(["edit", "edit", "edit", "edit", "write", "move", "run", "read"] as const);
     const began = performance.now();
+    if (how === "read" && written === undefined) continue;
     const { told, said } = await tell(async i => {
       switch (how) {
         case "edit": {
           const edits = [{ old: anchor(agent), new: `${token}\n${anchor(agent)}` }];
           return await cluster.call(i, name, "edit_file", { path: chance.pick(files), edits });
         }
-        case "write":
-          return await cluster.call(i, name, "write_file", {
-            path: `${name}/w${n}.txt`,
-            content: `${token}\n`,
-          });
+        case "write": {
+          const path = `${name}/w${n}.txt`;
+          const made = await cluster.call(i, name, "write_file", { path, content: `${token}\n` });
+          if (!made.failed) written = { path, token };
+          return made;
+        }
+        case "read":
+          return await cluster.call(i, name, "read_file", { path: written?.path ?? "" });
         case "move": {
           const path = `${name}/m${n}.txt`;
           const made = await cluster.call(i, name, "write_file", { path, content: `${token}\n` });
@@ -54,7 +61,9 @@ export async function work(
         }
       }
     });
-    deeds.push({ token, how, told, said, ms: performance.now() - began });
+    const misses = how === "read" && isAboutTheFile(said) && !said.includes(written?.token ?? "");
+    const isStale = misses && told !== "nothing";
+    deeds.push({ token, how, told: isStale ? "stale" : told, said, ms: performance.now() - began });
     await pause(chance.below(60));
   }
   return deeds;
@@ -71,4 +80,9 @@ export async function work(
       return { told: "nothing", said: error.message };
     }
   }
+}
+
+/** Whether an answer speaks for the present: it does not say that the store is out of reach. */
+function isAboutTheFile(said: string): boolean {
+  return !/shared store|server is|too many/i.test(said);
 }

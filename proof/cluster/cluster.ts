@@ -19,6 +19,7 @@ import { HttpServer, messageIn } from "../client/http-client.ts";
 import { program } from "../places.ts";
 import { Cable } from "./cable.ts";
 import { DatabaseDisk } from "./database-disk.ts";
+import { Network, type NetworkPlace } from "./network.ts";
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const era = "2026-07-28";
@@ -33,25 +34,50 @@ export class Cluster implements AsyncDisposable {
   readonly disk: DatabaseDisk;
   readonly #store: string;
   readonly #servers: HttpServer[] = [];
-  /** The networks of the replicas, where they share a database. */
+  /** The networks of the replicas, where they have some of their own. */
+  readonly #network: Network | undefined;
+  readonly #places: NetworkPlace[] = [];
+  /** What stands in for them otherwise, where they share a database. */
   readonly #cables: Cable[] = [];
   readonly #addresses: string[] = [];
+  readonly #cut = new Set<number>();
+  #token = "";
   readonly #clock = fakeClock();
 
-  private constructor(base: string, disk: DatabaseDisk, database: PostgresServer | undefined) {
+  private constructor(
+    base: string,
+    disk: DatabaseDisk,
+    database: PostgresServer | undefined,
+    network: Network | undefined,
+  ) {
     this.base = base;
     this.disk = disk;
     this.database = database;
+    this.#network = network;
     this.#store = database?.url ?? join(this.base, "store");
   }
 
-  /** Where there is no PostgreSQL, the replicas share a directory. */
-  static async start(count: number, files: Readonly<Record<string, string>>): Promise<Cluster> {
+  /**
+   * Where there is no PostgreSQL, the replicas share a directory. `apart` gives each replica a network of its own, where
+   * that is possible.
+   */
+  static async start(
+    count: number,
+    files: Readonly<Record<string, string>>,
+    { apart = false } = {},
+  ): Promise<Cluster> {
     const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-cluster-")));
     chmodSync(base, 0o755); // the database runs as another user
     const disk = new DatabaseDisk(join(base, "disk"));
-    const cluster = new Cluster(base, disk, await startPostgres([], disk.path));
+    const network = apart ? Network.lay() : undefined;
+    const database = await startPostgres(network ? openTo(base, network) : [], disk.path);
+    const cluster = new Cluster(base, disk, database, network);
     cluster.command("store", "migrate");
+    // A server that listens on more than loopback must require tokens.
+    if (network !== undefined) {
+      const rights = ["--effects", "reads,writes,runs", "--tokens", cluster.#tokens];
+      cluster.#token = cluster.command("token", "add", "agents", ...rights).trim();
+    }
     mkdirSync(cluster.root(0));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cluster.root(0), name), text);
     for (let i = 0; i < count; i++) await cluster.startReplica(i);
@@ -68,39 +94,73 @@ export class Cluster implements AsyncDisposable {
     return join(this.base, `root${i}`);
   }
 
+  get #tokens(): string {
+    return join(this.base, "tokens.json");
+  }
+
   get count(): number {
     return this.#servers.length;
   }
 
   async startReplica(i: number): Promise<void> {
     mkdirSync(this.root(i), { recursive: true });
-    if (this.database !== undefined && this.#cables[i] === undefined) {
-      const { cable, url } = await Cable.lay(this.#store);
-      this.#cables[i] = cable;
-      this.#addresses[i] = url;
-    }
+    await this.#connect(i);
     const store = this.#addresses[i] ?? this.#store;
-    const args = ["--store", store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"];
+    const args = [
+      ...["--store", store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"],
+      ...["--max-concurrent-calls", "1000", "--max-requests-per-minute", "1000000"],
+      ...(this.#token === "" ? [] : ["--tokens", this.#tokens]),
+    ];
     // The second replica's clock is an hour ahead, the third one's an hour behind.
     const offset = [undefined, "+3600s", "-3600s"][i % 3];
     const clock = this.#clock && offset ? { ...this.#clock, FAKETIME: offset } : {};
-    const server = new HttpServer(this.root(i), join(this.base, `state${i}`), args, clock);
+    const place = this.#places[i];
+    const server = new HttpServer(
+      ...([this.root(i), join(this.base, `state${i}`), args, clock] as const),
+      place && { enter: place.enter, listen: `${place.host}:0` },
+    );
     this.#servers[i] = server;
     await server.url;
+  }
+
+  /** A replica keeps its place in the network when it is started again. */
+  async #connect(i: number): Promise<void> {
+    if (this.database === undefined || this.#addresses[i] !== undefined) return;
+    if (this.#network === undefined) {
+      const { cable, url } = await Cable.lay(this.#store);
+      this.#cables[i] = cable;
+      this.#addresses[i] = url;
+      return;
+    }
+    this.#places[i] = this.#network.place(i);
+    const url = new URL(this.#store);
+    url.hostname = this.#network.database;
+    this.#addresses[i] = url.href;
+  }
+
+  get hasNetworks(): boolean {
+    return this.#network !== undefined;
   }
 
   get hasClocks(): boolean {
     return this.#clock !== undefined;
   }
 
-  /** Cuts a replica off from the database, and connects it again. False where there is nothing to cut. */
+  /** Cuts a replica off from the database, and connects it again. False if there is nothing to cut. */
   cut(i: number): boolean {
-    this.#cables[i]?.cut();
-    return this.#cables[i] !== undefined;
+    const place = this.#places[i] ?? this.#cables[i];
+    place?.cut();
+    if (place !== undefined) this.#cut.add(i);
+    return place !== undefined;
   }
 
   heal(i: number): void {
-    this.#cables[i]?.heal();
+    (this.#places[i] ?? this.#cables[i])?.heal();
+    this.#cut.delete(i);
+  }
+
+  isCut(i: number): boolean {
+    return this.#cut.has(i);
   }
 
   /** As a machine that loses power; `anew` also loses its disk. */
@@ -117,13 +177,18 @@ export class Cluster implements AsyncDisposable {
   async call(i: number, client: string, tool: string, args: object, patienceMs = 20_000): Promise<Answer> {
     const server = this.#servers[i];
     if (server === undefined || server.gone) throw new NoAnswer("gone", "the replica is down");
+    await server.url.catch(() => {
+      throw new NoAnswer("gone", "the replica does not start");
+    });
     const clientInfo = { name: client, version: "1" };
     const params = {
       name: tool,
       arguments: args,
       _meta: { ...meta, "io.modelcontextprotocol/clientInfo": clientInfo },
     };
-    const headers = { ...both, "mcp-protocol-version": era, "mcp-method": "tools/call", "mcp-name": tool };
+    const authorization = `Bearer ${this.#token}`;
+    const own = { "mcp-protocol-version": era, "mcp-method": "tools/call", "mcp-name": tool };
+    const headers = { ...both, ...own, authorization };
     const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
     const { body, status } = await server.post("/mcp", message, headers, { patienceMs });
     const found = messageIn(body);
@@ -150,11 +215,19 @@ export class Cluster implements AsyncDisposable {
     for (const cable of this.#cables) await cable[Symbol.asyncDispose]();
     await this.database?.[Symbol.asyncDispose]();
     await this.disk[Symbol.asyncDispose]();
+    this.#network?.[Symbol.dispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
 }
 
-/** What makes a process believe in another time (libfaketime); undefined where it is not installed. */
+/** Settings with which the database can be reached from the network of each replica. */
+function openTo(base: string, { database }: Network): readonly string[] {
+  const rules = join(base, "pg_hba.conf");
+  writeFileSync(rules, "local all all trust\nhost all all all trust\n");
+  return [`listen_addresses=127.0.0.1,${database}`, `hba_file=${rules}`];
+}
+
+/** What makes a process believe in another time (libfaketime); undefined if it is not installed. */
 function fakeClock(): Readonly<Record<string, string>> | undefined {
   const folders = ["/usr/lib", "/usr/local/lib"].filter(existsSync);
   const inner = folders.flatMap(folder => readdirSync(folder).map(name => join(folder, name)));

@@ -6,6 +6,7 @@
 //   CL2  shared files are what their edits add up to: every line comes from an edit, none is lost, doubled or misplaced
 //   CL3  every replica, and a new one, holds the same
 //   CL4  the store is whole
+//   CL5  a read on any replica has what its reader was answered before, or says that it is old
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -21,16 +22,20 @@ export const clusterSuite: Suite = {
     const { tally, long, minutes = long ? 30 : 0.25 } = trial;
     const agents = long ? 200 : 12;
     const start = Array.from({ length: agents }, (_, i) => `${anchor(i)}\n`).join("");
-    await using cluster = await Cluster.start(3, Object.fromEntries(shared.map(name => [name, start])));
+    const files = Object.fromEntries(shared.map(name => [name, start]));
+    await using cluster = await Cluster.start(3, files, { apart: true });
     if (cluster.database === undefined)
       tally.skipped("CL0", "PostgreSQL is not installed: the replicas share a directory instead");
     if (!cluster.disk.isOwn)
       tally.skipped("CL0", "no file system can be mounted: the disk of the database never fills");
+    if (!cluster.hasNetworks)
+      tally.skipped("CL0", "no network namespaces can be made: proxies are cut instead of links");
     if (!cluster.hasClocks) tally.skipped("CL0", "libfaketime is not installed: the clocks agree");
     const end = Date.now() + minutes * 60_000;
     const isOver = () => Date.now() > end;
     const [deeds] = await Promise.all([
       Promise.all(Array.from({ length: agents }, (_, i) => work(cluster, i, shared, trial.chance, isOver))),
+      killReplicas(cluster, trial, isOver),
       disturb(cluster, trial, isOver),
     ]);
     await settle(cluster);
@@ -40,38 +45,63 @@ export const clusterSuite: Suite = {
   },
 };
 
-/** One replica dies every few seconds, and comes back; in between the database crashes or its disk is full. */
-async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: () => boolean): Promise<void> {
-  for (let round = 1; !isOver(); round++) {
+/** One replica is killed every few seconds, and comes back. */
+async function killReplicas(cluster: Cluster, { chance, long, say }: Trial, isOver: () => boolean) {
+  for (let kills = 1; ; kills++) {
     await pause(long ? 5000 : 3000);
-    const { database, disk } = cluster;
-    if (round % 3 === 2 && database?.restart !== undefined) {
-      const how = chance.pick(
-        disk.isOwn ? (["SIGQUIT", "SIGKILL", "full"] as const) : (["SIGQUIT", "SIGKILL"] as const),
-      );
-      say(how === "full" ? "the disk of the database is full" : `the database crashes (${how})`);
-      if (how !== "full") await database.restart(how);
-      else {
-        disk.fill();
-        await pause(1000 + chance.below(long ? 10_000 : 2000));
-        disk.free();
-        await database.start?.(); // it may have given up
-      }
-      continue;
-    }
-    const victim = chance.below(cluster.count);
-    if (round % 3 === 0 && cluster.cut(victim)) {
-      say(`replica ${victim} is cut off`);
-      await pause(1000 + chance.below(long ? 15_000 : 3000));
-      cluster.heal(victim);
-      continue;
-    }
+    if (isOver()) return say(`replicas were killed ${kills - 1} times`);
+    const all = Array.from({ length: cluster.count }, (_, i) => i);
+    const victim = chance.pick(all.filter(i => !cluster.isCut(i)));
     const anew = chance.below(3) === 0;
-    say(`replica ${victim} is killed${anew ? ", and replaced by a new machine" : ""}`);
     await cluster.killReplica(victim, anew);
     await pause(chance.below(1000));
-    await cluster.startReplica(victim);
+    await started(cluster, victim);
   }
+}
+
+/** It does not start while the database is down. */
+async function started(cluster: Cluster, replica: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await cluster.startReplica(replica);
+    } catch (error) {
+      if (attempt > 60) throw error;
+      await pause(500);
+    }
+  }
+}
+
+/** The database crashes, its disk is full, or a replica is cut off from it. */
+async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: () => boolean): Promise<void> {
+  const { database, disk } = cluster;
+  const ways = [
+    "cut",
+    ...(database?.restart === undefined ? [] : (["SIGQUIT", "SIGKILL"] as const)),
+    ...(database !== undefined && disk.isOwn ? (["full"] as const) : []),
+  ] as const;
+  const counts = new Map<string, number>();
+  for (let last: string | undefined; ; ) {
+    await pause(long ? 8000 : 2000);
+    if (isOver()) break;
+    const how = chance.pick(ways.filter(one => one !== last || ways.length === 1));
+    last = how;
+    counts.set(how, (counts.get(how) ?? 0) + 1);
+    if (how === "cut") {
+      const victim = chance.below(cluster.count);
+      if (!cluster.cut(victim)) continue;
+      await pause(1000 + chance.below(long ? 15_000 : 3000));
+      cluster.heal(victim);
+    } else if (how === "full") {
+      disk.fill();
+      await pause(1000 + chance.below(long ? 10_000 : 2000));
+      disk.free();
+      await database?.start?.(); // it may have given up
+    } else await database?.restart?.(how);
+  }
+  const times = (how: string) => counts.get(how) ?? 0;
+  say(
+    `cut off ${times("cut")} times; the database crashed ${times("SIGQUIT")} times, was killed ${times("SIGKILL")} times, and had a full disk ${times("full")} times`,
+  );
 }
 
 /** Until every replica answers and has what the store has. */
@@ -97,10 +127,15 @@ async function judge(
   const found = new Map<string, number>();
   for (const [token] of [...tree.values()].join("\n").matchAll(/<\d+\.\d+>/g))
     found.set(token, (found.get(token) ?? 0) + 1);
-  for (const deed of deeds.flat())
+  for (const deed of deeds.flat().filter(({ how }) => how === "read"))
+    await tally.attempt(`CL5 ${deed.token} read`, () => {
+      if (deed.told === "stale") throw new Error(`the read misses it: ${deed.said.slice(0, 200)}`);
+    });
+  for (const deed of deeds.flat().filter(({ how }) => how !== "read"))
     await tally.attempt(`CL1 ${deed.token} ${deed.how}`, () => {
       const times = found.get(deed.token) ?? 0;
-      if (times > 1 || (deed.told === "done" && times === 0))
+      const isDenied = /Nothing was changed/.test(deed.said) && deed.how !== "run" && deed.how !== "move";
+      if (times > 1 || (deed.told === "done" && times === 0) || (isDenied && times > 0))
         throw new Error(
           `it is there ${times} times, and the agent was told ${deed.told}: ${deed.said.slice(0, 200)}`,
         );

@@ -40,6 +40,10 @@ const languages: readonly { readonly words: string; readonly encodings: readonly
     encodings: ["shift_jis", "euc-jp"],
   },
   {
+    words: "日本語 文字 田中 東京 大阪 京都 名前 一覧 番号 住所 電話 会社",
+    encodings: ["shift_jis", "euc-jp"],
+  },
+  {
     words: "这是一个简体中文的文本文件 里面有很多常用的汉字和标点 我们需要足够的文字",
     encodings: ["gb18030"],
   },

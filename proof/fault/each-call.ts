@@ -1,7 +1,7 @@
 // Each system call of a commit fails in turn, by each of the ways in which such calls fail; and the process is killed
 // in each in turn, and in each of the recovery. The tree is wholly before or wholly after, and the next commit works.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { appendFileSync, existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
@@ -122,11 +122,16 @@ function expected(
   return orders.map(lines => ({ ...before, a: `${before.a}${lines.join("")}` }));
 }
 
+/** Starts processes that commit, or recover, and are killed on the way. */
+async function workerRuns() {
+  const worker = await bundle(join(repository, "test/commit/worker.ts"));
+  return (task: string, base: string, argument: string) =>
+    spawnSync(process.execPath, [worker, task, base, argument], { encoding: "utf8" });
+}
+
 export async function killInEachCall({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R002")) return;
-  const worker = await bundle(join(repository, "test/commit/worker.ts"));
-  const run = (task: string, base: string, argument: string) =>
-    spawnSync(process.execPath, [worker, task, base, argument], { encoding: "utf8" });
+  const run = await workerRuns();
   // Each is a process of its own, and there are hundreds: the short form takes some of them by chance.
   const stride = () => (long ? 1 : 15 + chance.below(30));
   for (const [index, scenario] of scenarios.entries()) {
@@ -143,24 +148,45 @@ export async function killInEachCall({ tally, chance, long }: Trial): Promise<vo
       });
     }
   }
+}
+
+/** Kills a process in the middle of a commit, and then the one that recovers it. */
+export async function killInRecovery({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R005")) return;
-  const index = 3;
-  const scenario = scenarios[index];
-  if (scenario === undefined) throw new Error("no such scenario");
-  const { before, after } = await outlook(scenario, () => new Fixture(scenario.files));
-  // The first rename is of the process's own folder; the others are steps of the commit.
-  for (const first of long ? [2, 3, 4, 5, 6] : [3]) {
-    for (let at = stride(), ended = false; !ended; at += stride()) {
-      await tally.attempt(`R005 (killed in rename ${first}, then in call ${at} of the recovery)`, () => {
-        using fixture = new Fixture(scenario.files);
-        scenario.prepare?.(fixture);
-        ended = true;
-        if (run("scenario", fixture.base, `${index}:${first}:rename`).signal !== "SIGKILL")
-          throw new Error("it was not killed");
-        const { signal } = run("recover", fixture.base, String(at));
-        ended = signal === null;
-        same(recovered(fixture), [before, after], "");
-      });
+  const run = await workerRuns();
+  const stride = () => (long ? 1 : 5 + chance.below(15));
+  for (const [index, call] of [
+    [3, "rename"], // the first is of the process's own folder; the others are steps of the commit
+    [5, "truncate"], // in a file that is rewritten in place
+  ] as const) {
+    const scenario = scenarios[index];
+    if (scenario === undefined) throw new Error("no such scenario");
+    const { before, after } = await outlook(scenario, () => new Fixture(scenario.files));
+    for (const first of call === "truncate" ? [1] : long ? [2, 3, 4, 5, 6] : [3]) {
+      let killed = 0;
+      for (let at = stride(), ended = false; !ended; at += stride()) {
+        await tally.attempt(`R005 (killed in ${call} ${first}, then in call ${at} of the recovery)`, () => {
+          using fixture = new Fixture(scenario.files);
+          scenario.prepare?.(fixture);
+          ended = true;
+          if (run("scenario", fixture.base, `${index}:${first}:${call}`).signal !== "SIGKILL")
+            throw new Error("it was not killed");
+          const { signal } = run("recover", fixture.base, String(at));
+          ended = signal === null;
+          if (!ended) killed++;
+          if (ended || readdirSync(join(fixture.state, "locks")).length > 0) {
+            same(recovered(fixture), [before, after], "");
+            return;
+          }
+          // Others may change the files from now on, and no recovery may change them again.
+          const paths = Object.keys(fixture.tree()).filter(path => !path.split("/").some(isTemporaryName));
+          for (const file of paths.map(path => join(fixture.inside, path)))
+            if (lstatSync(file).isFile()) appendFileSync(file, "newer");
+          const tree = fixture.tree();
+          same(recovered(fixture), [Object.fromEntries(paths.map(path => [path, tree[path] ?? ""]))], "");
+        });
+      }
+      if (killed === 0) throw new Error("no recovery was killed");
     }
   }
 }

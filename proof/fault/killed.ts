@@ -11,7 +11,7 @@ interface Work {
   readonly files: Readonly<Record<string, string>>;
   /** The call that leads from one step to the next. */
   step(number: number): readonly [tool: string, args: Record<string, unknown>];
-  /** Which step the tree shows; throws where it is none. */
+  /** Which step the tree shows; throws if it is none. */
   shown(tree: Readonly<Record<string, string>>): number;
   /** Steps that look alike come again after so many. */
   readonly cycle?: number;

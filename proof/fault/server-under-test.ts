@@ -78,7 +78,7 @@ export class ServerUnderTest implements AsyncDisposable {
     return found;
   }
 
-  /** Throws where an accident has left something behind. Asked when a server has started since. */
+  /** Throws if an accident has left something behind. Asked when a server has started since. */
   orderly(): void {
     const left = Object.keys(this.tree()).filter(path => path.split("/").some(isTemporaryName));
     if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);

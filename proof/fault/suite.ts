@@ -1,7 +1,8 @@
 // The fault suite: breaks the machine under the server, and looks whether the files are whole.
 import type { Suite } from "../suite.ts";
 import { jumpClocks, startTogether } from "./clock.ts";
-import { failInEachCall, killInEachCall } from "./each-call.ts";
+import { failInEachCall, killInEachCall, killInRecovery } from "./each-call.ts";
+import { runOutBesideOthers } from "./few-handles.ts";
 import { killAtRandom } from "./killed.ts";
 import { restartElsewhere } from "./namespaces.ts";
 import { notRun } from "./not-run.ts";
@@ -16,9 +17,11 @@ export const fault: Suite = {
     for (const [id, why] of Object.entries(notRun)) trial.tally.skipped(id, why);
     await failInEachCall(trial);
     await killInEachCall(trial);
+    await killInRecovery(trial);
     await workTogether(trial);
     await endAtWork(trial);
     await runOutOfHandles(trial);
+    await runOutBesideOthers(trial);
     await jumpClocks(trial);
     await startTogether(trial);
     await damageState(trial);

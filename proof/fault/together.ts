@@ -115,7 +115,7 @@ async function orderlySoon(server: ServerUnderTest, wire: ProcessWire): Promise<
       server.orderly();
       return;
     } catch (error) {
-      if (tries === 5) throw error;
+      if (tries === 20) throw error;
       await sleep(1100);
       await told(wire, "list_directory", {});
     }

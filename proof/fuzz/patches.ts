@@ -71,9 +71,10 @@ export async function patches({ chance, tally }: Trial, rounds: number): Promise
     const patch = patchOf(chance);
     const body = chance.pick(bodies);
     await tally.attempt(`patch ${JSON.stringify(patch.slice(0, 2000))}`, async () => {
-      const from = performance.now();
+      const before = process.cpuUsage();
       await applied(patch, body);
-      const took = performance.now() - from;
+      const { user, system } = process.cpuUsage(before); // on a busy machine, a clock tells of others
+      const took = (user + system) / 1000;
       if (took > slowMs) throw new Error(`it took ${Math.round(took)} ms`);
     });
   }

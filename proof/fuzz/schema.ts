@@ -1,5 +1,5 @@
 // Two readings of a JSON Schema, by its usual words only: values that fit it, made at random, and whether a value
-// fits it. Written apart from the product's own, which is what is being tried.
+// fits it. Independent of the product's own, which is under test.
 import type { Chance } from "../chance.ts";
 import type { Json } from "./odd.ts";
 

@@ -18,7 +18,7 @@ export interface Possible {
 
 /**
  * All outcomes; there are several where repeated lines leave open what was changed. What may or may not be the same
- * change can be refused, too. Undefined where there are too many ways.
+ * change can be refused, too. Undefined if there are too many ways.
  */
 export function outcomes(
   base: readonly string[],

@@ -136,7 +136,7 @@ function plain(bytes: Buffer): Buffer {
   return bytes.filter(byte => byte !== 0 && byte !== 47).subarray(0, mostBytes) as Buffer;
 }
 
-/** How a caller writes a name: its text, or what is not text with `\xNN`. Undefined where only a listing can tell. */
+/** How a caller writes a name: its text, or what is not text with `\xNN`. Undefined if only a listing can tell. */
 export function toldAs(name: Buffer): string | undefined {
   if (name.includes("\\x")) return undefined;
   const text = name.toString("utf8");

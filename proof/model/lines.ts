@@ -51,7 +51,7 @@ export function carried({ form }: Content, text: string): string {
   return form === "bytes" ? Buffer.from(text, "utf8").toString("latin1") : text;
 }
 
-/** A carried line as a caller sees it; undefined where it is not UTF-8. */
+/** A carried line as a caller sees it; undefined if it is not UTF-8. */
 export function seen({ form }: Content, text: string): string | undefined {
   if (form !== "bytes") return text;
   const bytes = Buffer.from(text, "latin1");
@@ -94,7 +94,7 @@ function hunksOf(a: readonly string[], b: readonly string[]): Hunk[] {
   return hunks;
 }
 
-/** `sure` is false where changes touch each other: then it may also be refused, and the order is open. */
+/** `sure` is false if changes touch each other: then it may also be refused, and the order is open. */
 export type Merge = { readonly lines: readonly string[]; readonly sure: boolean } | "overlap";
 
 /** Carries what was changed from `base` to `ours` over into `theirs`. */

@@ -1,9 +1,10 @@
 // The same operations in other dialects, as far as they have them: plain ones only, since each contract has its own
 // mind about encodings, links and missing directories. What they change, our own tools must see, list and undo.
+import type { Answer } from "../client/client.ts";
 import type { Call } from "./calls.ts";
 import type { Changing } from "./operation.ts";
 
-/** Undefined where the dialect has no such operation. `at` is an absolute path. */
+/** Undefined if the dialect has no such operation. `at` is an absolute path. */
 type DialectOperation = (operation: Changing, at: (path: string) => string) => Call | undefined;
 
 function replacement(operation: Changing): { path: string; old: string; new: string } | undefined {
@@ -55,3 +56,11 @@ export const operationsByDialect: Readonly<Record<string, DialectOperation>> = {
     return undefined;
   },
 };
+
+/**
+ * Whether an answer says that the operation was done. The contract of file-editor calls a replacement a success that
+ * found nothing.
+ */
+export function isAcknowledged({ failed, text }: Answer): boolean {
+  return !failed && !/^Successfully replaced 0 occurrence/.test(text);
+}

@@ -59,7 +59,7 @@ function texts(tree: Tree): string[] {
   );
 }
 
-/** What a step changes; undefined where it means nothing on this tree. `tag` is a text that occurs nowhere yet. */
+/** What a step changes; undefined if it means nothing on this tree. `tag` is a text that occurs nowhere yet. */
 export function changing(tree: Tree, { kind, a, b, c }: Step, tag: string): Changing | undefined {
   switch (kind) {
     case "write": {

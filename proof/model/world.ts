@@ -12,7 +12,7 @@ import type { Servers } from "./servers.ts";
 import { differences, find, Refused, readTree, sameNode, show, type Tree } from "./tree.ts";
 
 /** What is cleared away after an answer has a moment to go. */
-const settlingMs = 2000;
+const settlingMs = 20_000;
 
 /** An entry of the history: its id, its tool, and all that is said about it. */
 interface Listed {

@@ -58,7 +58,7 @@ async function onePatch({ chance, tally }: Trial, directory: string): Promise<vo
   });
 }
 
-/** Undefined where it is refused. */
+/** Undefined if it is refused. */
 async function applied(content: string, patch: string): Promise<string | undefined> {
   try {
     const [file] = parsePatch(patch);

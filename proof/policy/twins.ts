@@ -43,7 +43,7 @@ export class Twins implements AsyncDisposable {
     };
   }
 
-  /** Asks both. Throws where a secret is revealed, or shows in the difference, or something was done that must not be. */
+  /** Asks both. Throws if a secret is revealed, or shows in the difference, or something was done that must not be. */
   async ask(asking: Asking): Promise<Message> {
     const [first, second] = await Promise.all(this.#pair.map(one => this.#answer(one, asking)));
     try {

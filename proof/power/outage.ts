@@ -1,4 +1,4 @@
-// A power cut, acted out on a recording: what was flushed is on the disk, of everything else chance decides. File
+// A power cut, simulated on a recording: flushed writes are on the disk, the others only by chance. File
 // systems promise no more than this, and use that freedom:
 //
 //   data    bytes of a file that was not flushed are there, missing, zeros, or there up to some sector
@@ -63,7 +63,7 @@ export function cutPower(recording: Recorded, cut: number, chance: Chance): Disk
 }
 
 /** Which operations a flush has brought to the disk. */
-function flushed(done: readonly Operation[]): boolean[] {
+export function flushed(done: readonly Operation[]): boolean[] {
   const forced = done.map(() => false);
   const reach = new Map<number, number>();
   for (let i = done.length - 1; i >= 0; i--) {

@@ -12,7 +12,7 @@ import type { Tally } from "../tally.ts";
 import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
 import { judge } from "./judge.ts";
-import { cutPower } from "./outage.ts";
+import { cutPower, flushed } from "./outage.ts";
 import { Recording } from "./recording.ts";
 import { type Recorded, readCut, type SavedCut, saveCut } from "./saved-cut.ts";
 import { preload, recordWork, type Worked } from "./session.ts";
@@ -62,7 +62,7 @@ async function cutAtRandom({ tally, chance }: Trial, recorded: Worked, cuts: num
     const cut = chance.below(recording.operations.length) + 1;
     const seed = chance.below(2 ** 32);
     const answered = answers.filter(at => at < cut).length;
-    const underWay = namesSince(recording, answers[answered - 1] ?? 0);
+    const underWay = namesUnderWay(recording, answers[answered - 1], cut);
     let saved: SavedCut = { recording, steps, answered, underWay, earlier: 0, cut, seed };
     while (saved.earlier < mostEarlier && chance.below(2) === 0)
       saved = await cutRecovery(server, saved, chance);
@@ -130,24 +130,42 @@ async function cutAgain(tally: Tally, path: string): Promise<void> {
   const saved = readCut(path);
   rmSync(saved.recording.base, { recursive: true, force: true });
   await using server = new ServerUnderTest({}, saved.recording.base);
+  const { recording, answered, earlier, cut } = saved;
+  // By the rule as it is now. The recording of a recovery does not have the answers.
+  const underWay =
+    earlier > 0 ? saved.underWay : namesUnderWay(recording, answersIn(recording)[answered - 1], cut);
   try {
-    await tryCut(tally, server, saved);
+    await tryCut(tally, server, { ...saved, underWay });
   } finally {
     rmSync(mapOf(server.base), { force: true });
   }
 }
 
-/** Temporary names that were first used after an operation. */
-function namesSince({ operations }: Recorded, since: number): string[] {
+/**
+ * Temporary names of calls that were under way: first used after the last answer, or named by journal records of which
+ * none was flushed. Of calls that are sent at once, one begins before another is answered.
+ */
+function namesUnderWay({ operations }: Recorded, lastAnswer = 0, cut = operations.length): string[] {
   const before = new Set<string>();
   const found = new Set<string>();
   for (const [i, operation] of operations.entries()) {
     for (const { name } of operation.is === "names" ? operation.names : [])
-      if (i <= since) before.add(name);
+      if (i <= lastAnswer) before.add(name);
       else if (isTemporaryName(name) && !before.has(name)) found.add(name);
   }
-  return [...found];
+  const done = operations.slice(0, cut);
+  const isFlushed = flushed(done);
+  const named = (flush: boolean) =>
+    done.flatMap((one, i) =>
+      one.is === "write" && isFlushed[i] === flush
+        ? (one.data.toString("latin1").match(temporaryNames) ?? [])
+        : [],
+    );
+  const kept = new Set(named(true));
+  return [...found, ...named(false).filter(name => !kept.has(name))];
 }
+
+const temporaryNames = /\.polyfs-[0-9a-f]{32}\.tmp/g;
 
 /** Positions of the answers to calls. The first answer of each server is that to its start. */
 function answersIn({ operations }: Recorded): number[] {

@@ -8,7 +8,7 @@ import { type Answer, type Client, call } from "../client/client.ts";
 import { StdioClient } from "../client/stdio-client.ts";
 import { codeCache, program } from "../places.ts";
 
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 const living = new Set<ChildProcess>();
 process.once("exit", () => {

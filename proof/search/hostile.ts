@@ -9,7 +9,7 @@ import { StdioClient } from "../client/stdio-client.ts";
 import type { Trial } from "../suite.ts";
 import { Tree } from "./tree.ts";
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** What may have the name of an ignore file. */
 const forms: Readonly<Record<string, (path: string, tree: Tree) => void>> = {

@@ -46,7 +46,7 @@ export class Slot {
     this.#known = entry(slot, 0);
   }
 
-  /** The line on the disk; undefined where it is not whole. */
+  /** The line on the disk; undefined if it is not whole. */
   get stands(): string | undefined {
     const path = join(this.#root, this.file);
     const text = existsSync(path) ? readFileSync(path, "latin1") : "";

@@ -1,4 +1,4 @@
-// What is counted while the load runs: times of calls by kind in buckets, so that hours fit into little memory;
+// Counts while the load runs: durations of calls by kind, in buckets, so that hours fit into little memory;
 // errors by kind; and what must not happen.
 const perDoubling = 12;
 

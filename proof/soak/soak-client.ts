@@ -36,7 +36,17 @@ export class SoakClient {
     return this.#client instanceof StdioClient ? this.#client.pid : undefined;
   }
 
+  /** Begins again if the server is killed while it starts. */
   async open(): Promise<void> {
+    for (;;)
+      try {
+        return await this.#start();
+      } catch (error) {
+        if (!(error instanceof NoAnswer) || error.reason !== "gone") throw error;
+      }
+  }
+
+  async #start(): Promise<void> {
     const { root, state } = this.#place;
     const { dialect } = this;
     this.#client =
@@ -46,7 +56,7 @@ export class SoakClient {
     if (dialect === "file-editor") await call(this.#client, "set_workspace", { path: root });
   }
 
-  /** Undefined where no answer came: it is unknown whether it was done. */
+  /** Undefined if no answer came: it is unknown whether it was done. */
   async call(kind: string, { tool, args }: Call): Promise<Answer | undefined> {
     const { meter } = this.#place;
     if (this.#client === undefined) await this.open();

@@ -1,9 +1,11 @@
 // Hours of mixed load on one tree: clients in all dialects, servers that are restarted and killed, an editor from
-// outside. What counts is what is lost, torn, left behind or forgotten: nothing may be.
+// outside. Nothing may be lost, torn, left behind or forgotten.
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { once } from "../../src/engine/once.ts";
 import { Chance } from "../chance.ts";
 import { HttpServer } from "../client/http-client.ts";
 import type { Suite, Trial } from "../suite.ts";
@@ -42,8 +44,17 @@ async function run(trial: Trial, base: string): Promise<void> {
   const place: Place = {
     root: join(base, "root"),
     state: join(base, "state"),
-    meter: new Meter((violation, what) => tally.failed(violation, what)),
+    meter: new Meter((violation, what) => {
+      tally.failed(violation, what);
+      keep();
+    }),
   };
+  // At the first violation: history forgets it after ten thousand changes. Another process copies, so that no call waits.
+  const keep = once(() => {
+    const kept = `${base}-at-the-first-violation`;
+    spawn("cp", ["-a", base, kept], { stdio: "ignore" });
+    say(`the tree and the state are kept in ${kept}`);
+  });
   const { root, state, meter } = place;
   for (const name of ["ledger", "blob", "own", "home0", "home1"])
     mkdirSync(join(root, name), { recursive: true });

@@ -6,7 +6,7 @@ import type { Chance } from "../chance.ts";
 import type { Answer } from "../client/client.ts";
 import { type Call, callOf } from "../model/calls.ts";
 import type { Changing } from "../model/operation.ts";
-import { operationsByDialect } from "../model/operations-by-dialect.ts";
+import { isAcknowledged, operationsByDialect } from "../model/operations-by-dialect.ts";
 import { blobContent, blobName, blobs } from "./blobs.ts";
 import type { FileLocks } from "./file-locks.ts";
 import { ledgerName, ledgers, Slot } from "./ledger.ts";
@@ -15,7 +15,7 @@ import type { Place, SoakClient } from "./soak-client.ts";
 
 /** Refusals that a client meets when others work in the same files, or when its last call had no answer. */
 const conflicts =
-  /stale|changed_meanwhile|changed since|being changed|no_match|not found|not_found|conflict|no match|does not stand|modified|locked|could not find|exists/i;
+  /stale|changed_meanwhile|changed since|being changed|no_match|not found|not_found|conflict|no match|does not stand|modified|locked|could not find|exists|replaced 0 occurrence/i;
 
 /** The history holds ten thousand changes of all clients; an older one cannot be undone. */
 const rememberedCalls = 8000;
@@ -27,7 +27,7 @@ export class Worker {
   readonly #chance: Chance;
   readonly #locks: FileLocks;
   readonly #own: string;
-  /** What its own file held, the oldest first; undefined where that is unknown. */
+  /** What its own file held, the oldest first; undefined if that is unknown. */
   #past: string[] | undefined = [];
   /** How many calls all had made when it was last written. */
   #writtenAt = 0;
@@ -73,7 +73,7 @@ export class Worker {
     slot.asked(line);
     const answer = await this.#change("edit", operation);
     if (answer === undefined) return;
-    if (answer.failed) return this.#refused("edit", answer);
+    if (!isAcknowledged(answer)) return this.#refused("edit", answer);
     slot.done(line);
     this.#check(slot);
   }

@@ -21,7 +21,7 @@ export class Stretches {
     return isKnown ? { NODE_OPTIONS: `--import=${monitor}`, POLYFS_STRETCHES: this.#file } : {};
   }
 
-  /** The longest one between two times, in milliseconds; undefined where that is not known. */
+  /** The longest one between two times, in milliseconds; undefined if that is not known. */
   longest(from: number, to: number): number | undefined {
     if (!isKnown) return undefined;
     const all = readFileSync(this.#file, "utf8").trim().split("\n");

@@ -19,7 +19,7 @@ export interface ObjectGateway extends AsyncDisposable {
 
 const programs = ["radosgw", "radosgw-admin", "ceph", "ceph-mon", "ceph-osd", "ceph-mgr", "ceph-authtool"];
 
-/** Undefined where Ceph is not installed. */
+/** Undefined if Ceph is not installed. */
 export async function startGateway(): Promise<ObjectGateway | undefined> {
   if (programs.some(name => spawnSync(name, ["--version"], { stdio: "ignore" }).error !== undefined))
     return undefined;

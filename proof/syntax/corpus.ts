@@ -71,12 +71,12 @@ function below(folder: string, name: RegExp): string[] {
     .map(one => join(folder, one));
 }
 
-/** Up to so many files, chosen by `pick` among those of a sensible size. */
+/** Up to this many files, chosen by `pick` among those of a sensible size. */
 export function corpus(language: string, most: number, shuffle: <T>(list: readonly T[]) => T[]): string[] {
   const ending = endings[language] ?? new RegExp(`\\.${language}$`);
   const found: string[] = [];
   for (const place of places[language] ?? []) collect(place, ending, found, 0);
-  return shuffle(found).slice(0, most);
+  return shuffle(found.sort()).slice(0, most);
 }
 
 export function textAt(path: string): string {

@@ -2,11 +2,12 @@
 // belongs to the thing is either sure or listed.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { usesInFiles } from "../../src/engine/syntax/rename.ts";
+import { type Choice, usesInFiles } from "../../src/engine/syntax/rename.ts";
 import { structureOf } from "../../src/engine/syntax/structure.ts";
 import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
-import { typescript5 } from "./typescript-5.ts";
+import { hostileFiles } from "./hostile-names.ts";
+import { languageService, type TypeScript, typescript5 } from "./typescript-5.ts";
 
 function placesOf(list: readonly { fileName: string; textSpan: { start: number } }[]): Set<string> {
   return new Set(list.map(({ fileName, textSpan }) => `${fileName}:${textSpan.start}`));
@@ -18,34 +19,14 @@ export async function names(trial: Trial): Promise<void> {
     trial.tally.skipped("names", "TypeScript 5 could not be fetched");
     return;
   }
+  await hostileNames(trial, ts);
   const root = join(repository, "src");
   const paths = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter(name => name.endsWith(".ts") && !name.endsWith(".d.ts"))
-    .map(name => join(root, name));
+    .map(name => join(root, name))
+    .sort(); // a seed must pick the same symbols on every file system
   const texts = new Map(paths.map(path => [path, readFileSync(path, "utf8")]));
-  const service = ts.createLanguageService({
-    getCompilationSettings: () => ({
-      target: 99,
-      module: 199,
-      moduleResolution: 99,
-      allowImportingTsExtensions: true,
-      noEmit: true,
-      skipLibCheck: true,
-      types: [],
-    }),
-    getScriptFileNames: () => paths,
-    getScriptVersion: () => "1",
-    getScriptSnapshot: (path: string) => {
-      const text = texts.get(path) ?? ts.sys.readFile(path);
-      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
-    },
-    getCurrentDirectory: () => repository,
-    getDefaultLibFileName: (options: object) => ts.getDefaultLibFilePath(options),
-    fileExists: ts.sys.fileExists,
-    readFile: ts.sys.readFile,
-    directoryExists: ts.sys.directoryExists,
-    getDirectories: ts.sys.getDirectories,
-  });
+  const service = languageService(ts, texts, repository);
   let [sure, unsure, refused] = [0, 0, 0];
   const wanted = trial.long ? 300 : 25;
   let tried = 0;
@@ -81,8 +62,13 @@ export async function names(trial: Trial): Promise<void> {
       const same = new Set([...right, ...placesOf(meant ?? [])]);
       const wrong = certain.find(key => !same.has(key));
       if (wrong !== undefined) throw new Error(`${wrong} is called sure, and is another thing`);
-      const lost = [...right].find(key => !listed.has(key));
+      const isShown = (key: string) => texts.has(key.slice(0, key.lastIndexOf(":")));
+      const lost = [...right].find(key => isShown(key) && !listed.has(key));
       if (lost !== undefined) throw new Error(`${lost} is neither sure nor listed`);
+      // A member that a library declares too: no list can hold its declaration there, so the class must be named.
+      const library = [...right].find(key => !isShown(key));
+      if (library !== undefined && certain.length > 0 && found.heirs.length === 0)
+        throw new Error(`${library} is renamed with it, and nothing says that its class extends another`);
       if (found.declared.length > 1) refused++;
       sure += certain.length;
       unsure += keys(found.unsure).length;
@@ -91,4 +77,42 @@ export async function names(trial: Trial): Promise<void> {
   trial.say(
     `names: ${tried} symbols, ${sure} places sure, ${unsure} listed, ${refused} refused as ambiguous`,
   );
+}
+
+/** Every declaration of every name in the small programs, chosen in turn. */
+async function hostileNames(trial: Trial, ts: TypeScript): Promise<void> {
+  const folder = "/hostile";
+  const texts = new Map(Object.entries(hostileFiles).map(([name, text]) => [join(folder, name), text]));
+  const service = languageService(ts, texts, folder);
+  const files = [...texts].map(([path, text]) => ({ path, text }));
+  const names = new Set([...texts.values()].flatMap(text => text.match(/[A-Za-z_]\w*/g) ?? []));
+  for (const name of names) {
+    const { declared } = await usesInFiles(files, name);
+    for (const one of declared) {
+      if (!one.distinct) continue;
+      const path = files[one.file]?.path ?? "";
+      const locations = (providePrefixAndSuffixTextForRename: boolean) =>
+        service.findRenameLocations(path, one.start, false, false, { providePrefixAndSuffixTextForRename });
+      if (locations(false) === undefined) continue;
+      await trial.tally.attempt(`names ${name} at ${path}:${one.start}`, async () => {
+        const choose: Choice = list =>
+          list.find(({ file, start }) => file === one.file && start === one.start);
+        const found = await usesInFiles(files, name, choose);
+        const keys = (list: readonly (readonly number[])[]) =>
+          list.flatMap((starts, i) => starts.map(start => `${files[i]?.path}:${start}`));
+        const sure = keys(found.sure.map(list => list.map(({ start }) => start)));
+        const all = placesOf(locations(false));
+        const wrong = sure.find(key => !all.has(key));
+        if (wrong !== undefined) throw new Error(`${wrong} is called sure, and is another thing`);
+        const listed = new Set([...sure, ...keys(found.unsure)]);
+        // Places of an alias have another name.
+        const isNamed = (key: string) => {
+          const at = key.lastIndexOf(":");
+          return texts.get(key.slice(0, at))?.startsWith(name, Number(key.slice(at + 1)));
+        };
+        const lost = [...placesOf(locations(true))].find(key => isNamed(key) && !listed.has(key));
+        if (lost !== undefined) throw new Error(`${lost} is neither sure nor listed`);
+      });
+    }
+  }
 }

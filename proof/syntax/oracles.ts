@@ -11,7 +11,7 @@ export interface Oracle extends AsyncDisposable {
   accepts(text: string, path: string): Promise<boolean>;
 }
 
-/** Undefined where it cannot be had here. */
+/** Undefined if it cannot be had here. */
 export async function oracleOf(extension: string): Promise<Oracle | undefined> {
   if (["ts", "tsx", "js"].includes(extension)) return typescript(extension);
   if (extension === "py") return byLine("python3", ["-c", pythonChecker]);
@@ -42,11 +42,13 @@ const commands: Readonly<Record<string, Command>> = {
     name: "rustfmt",
     args: ["--check", "--edition", "2021", "--config", "skip_children=true"],
     syntax: /^error(?!.*(?:unresolved|left behind trailing|file not found))/m,
-    // The compiler leaves some of its syntax to a later step: suffixes, patterns of macros, bounds.
+    // The compiler leaves some of its syntax to a later step: suffixes, patterns of macros, bounds, and the arguments of
+    // macros, which it reads in tests only if it compiles them.
     next: {
       name: "rustc",
-      args: ["--edition", "2021", "--crate-type", "lib", "--emit", "metadata"],
-      syntax: /^error: (?:suffixes on|expected|missing fragment|const trait bounds)/m,
+      args: ["--edition", "2021", "--crate-type", "lib", "--emit", "metadata", "--test"],
+      syntax:
+        /^error: (?:suffixes on|expected|unexpected|missing fragment|const trait bounds|no rules expected(?:(?!^error)[\s\S])*?\b(?:(?:debug_)?assert\w*|vec|e?print\w*|write|writeln|format|panic)!)/m,
     },
   },
 };
@@ -104,23 +106,46 @@ for line in sys.stdin:
 
 /**
  * clang, which distinguishes syntax errors from others. Headers are compiled once for each file, so it gets the path:
- * the file may include others from its own directory.
+ * the file may include others from its own directory. Behind a name that it does not know, it skips the rest of the
+ * statement and a bracket too many in it; so brackets that were balanced in the first text of a file must stay so.
  */
-const cppChecker = `import base64,glob,sys
+const cppChecker = `import base64,glob,re,sys
 import clang.cindex as c
 c.Config.set_library_file(sorted(glob.glob("/usr/lib/llvm-*/lib/libclang.so.1") + glob.glob("/usr/lib/llvm-*/lib/libclang-*.so.1"))[-1])
 index = c.Index.create()
 args = ["-x", "c++", "-std=c++20", "-w", "-ferror-limit=0"]
 options = c.TranslationUnit.PARSE_PRECOMPILED_PREAMBLE | 0x100
-unit, last = None, None
+unit, last, was_balanced = None, None, False
+pairs = {")": "(", "]": "[", "}": "{"}
+def is_balanced(unit, text):
+    directives, line = set(), 0
+    for part in re.split(r"(?<!\\\\)\\n", text):
+        lines = part.count("\\n") + 1
+        if part.lstrip().startswith("#"): directives.update(range(line + 1, line + 1 + lines))
+        line += lines
+    opened = []
+    for token in unit.get_tokens(extent=unit.cursor.extent):
+        if token.kind != c.TokenKind.PUNCTUATION: continue
+        spelling = token.spelling
+        if spelling not in "()[]{}" or token.location.line in directives: continue
+        if spelling in "([{": opened.append(spelling)
+        elif not opened or opened.pop() != pairs[spelling]: return False
+    return not opened
 for line in sys.stdin:
     path, text = [base64.b64decode(part).decode() for part in line.split()]
     files = [(path, text)]
-    if path == last: unit.reparse(unsaved_files=files, options=options)
-    else: unit, last = index.parse(path, args=args, unsaved_files=files, options=options), path
+    is_first = path != last
+    if is_first: unit, last = index.parse(path, args=args, unsaved_files=files, options=options), path
+    else: unit.reparse(unsaved_files=files, options=options)
+    balanced = is_balanced(unit, text)
+    if is_first:
+        was_balanced = balanced
+        if any(d.severity >= 3 for d in unit.diagnostics):
+            print("n", flush=True) # a part of another file: whatever is wrong with it, clang is lost already
+            continue
     found = [d for d in unit.diagnostics if d.severity >= 3 and d.location.file and d.location.file.name == path]
     wrong = [d for d in found if d.category_name == "Parse Issue" or d.category_name.startswith("Lex") and "file not found" not in d.spelling]
-    print("n" if wrong else "y", flush=True)
+    print("n" if wrong or was_balanced and not balanced else "y", flush=True)
 `;
 
 const javaSource = `import com.sun.source.tree.MethodTree;

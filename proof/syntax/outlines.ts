@@ -1,10 +1,11 @@
 // Outlines of real files: their share of the bytes, and that every line they name is one of the file.
 import { outlineLines } from "../../src/dialects/polyfs/code-outline.ts";
-import { structureOf } from "../../src/engine/syntax/structure.ts";
+import { type Structure, structureOf } from "../../src/engine/syntax/structure.ts";
 import type { Trial } from "../suite.ts";
 import { corpus, textAt } from "./corpus.ts";
 
 export async function outlines(trial: Trial): Promise<void> {
+  await brokenOutlines(trial);
   const shares: number[] = [];
   const files = ["ts", "js", "py"].flatMap(language =>
     corpus(language, trial.long ? 300 : 30, list => trial.chance.shuffled(list)),
@@ -33,4 +34,41 @@ export async function outlines(trial: Trial): Promise<void> {
   trial.say(
     `outlines: ${(100 * mean).toFixed(1)} % of the bytes on average (${shares.length} files over 10 KB)`,
   );
+}
+
+/** Statements that Python cannot read, which end with their line for a reader. */
+const broken = ["zz = f(1", "zz = [1, 2", 'zz = {"a": (1', "zz = f(1 2)", "zz ==", "if zz", "zz = 1)"];
+
+/** A file in which one line more does not parse has the same functions and classes, each where it was. */
+async function brokenOutlines(trial: Trial): Promise<void> {
+  const { chance } = trial;
+  for (const path of corpus("py", trial.long ? 300 : 30, list => chance.shuffled(list))) {
+    const text = textAt(path);
+    const lines = text.split("\n");
+    const whole = await structureOf(path, text);
+    const places = whole.declared.filter(
+      ({ kind, to, end }) => kind === "variable" && isLineEnd(text, end) && to > 0,
+    );
+    if (places.length === 0) continue;
+    const { to, start } = chance.pick(places);
+    const indent = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
+    if (indent.trim() !== "") continue;
+    const line = chance.pick(broken);
+    await trial.tally.attempt(`outline ${path} with ${JSON.stringify(line)} as line ${to + 1}`, async () => {
+      const made = await structureOf(path, lines.toSpliced(to, 0, indent + line).join("\n"));
+      if (!made.known) return;
+      const names = ({ declared }: Structure, shift: number) =>
+        declared
+          .filter(({ kind }) => kind === "function" || kind === "class")
+          .map(({ name, from }) => `${from > to ? from - shift : from} ${name}`);
+      const [wanted, found] = [names(whole, 0), names(made, 1)];
+      const at = wanted.findIndex((name, i) => found[i] !== name);
+      if (at >= 0 || found.length !== wanted.length)
+        throw new Error(`${found[at] ?? "nothing"} instead of ${wanted[at]}`);
+    });
+  }
+}
+
+function isLineEnd(text: string, at: number): boolean {
+  return /^[ \t\r]*(\n|$)/.test(text.slice(at, at + 200));
 }

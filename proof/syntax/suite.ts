@@ -5,6 +5,7 @@ import { breakages } from "./breakages.ts";
 import { hunks } from "./hunks.ts";
 import { names } from "./names.ts";
 import { outlines } from "./outlines.ts";
+import { pythonNames } from "./python-names.ts";
 
 export const syntaxSuite: Suite = {
   name: "syntax",
@@ -12,6 +13,7 @@ export const syntaxSuite: Suite = {
     await breakages(trial);
     if (trial.tally.wants("outline")) await outlines(trial);
     if (trial.tally.wants("names")) await names(trial);
+    if (trial.tally.wants("python-names")) await pythonNames(trial);
     if (trial.tally.wants("hunks")) await hunks(trial);
   },
 };

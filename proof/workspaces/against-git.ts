@@ -1,10 +1,12 @@
-// Random trees, changed in a fork and by others in the base, merged by the program and by git. What git merges, the
-// program merges to the same tree; what git refuses, it refuses and changes nothing. Undo brings the base back.
+// Random trees, changed in a fork and by others in the base, merged by the program and by git, half of them with files that
+// are moved. What git merges, the program merges to the same tree; what git refuses, it refuses and changes nothing. Undo
+// brings the base back.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
+import { bytesOf } from "../../src/engine/workspace/handle.ts";
 import type { MergeResult } from "../../src/engine/workspaces/merge.ts";
 import { Fixture } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
@@ -13,36 +15,41 @@ import { changeTree, fillRandomly, type RandomTree, readTree } from "./random-tr
 export async function againstGit({ chance, tally }: Trial, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     const method = ([undefined, "link", "copy"] as const)[chance.below(3)];
-    await tally.attempt(`git ${i} (${method ?? "the machine's method"})`, async () => {
-      using fixture = new Fixture(method);
-      const base = join(fixture.path, "base");
-      fillRandomly(base, chance);
-      await fixture.workspaces.adopt("main", base, "");
-      const fork = await fixture.workspaces.fork("task", "main", "");
-      const before = readTree(base);
-      changeTree(fork.root, chance);
-      changeTree(base, chance);
-      const [ours, theirs] = [readTree(fork.root), readTree(base)];
-      const wanted = mergedByGit(join(fixture.path, "git"), before, ours, theirs);
-      const { conflicts, change } = await merged(() => fixture.workspaces.merge(fork, fixture.opener));
-      const got = readTree(base);
-      const story = () => `\n${told("before", before)}${told("fork", ours)}${told("base", theirs)}`;
-      if (conflicts !== undefined) {
-        // Git has no directories, so it sees no conflict about one.
-        const isAboutDirectory = (path: string) => [ours, theirs].some(tree => tree[path] === "directory");
-        if (wanted !== undefined && !conflicts.some(({ path }) => isAboutDirectory(path)))
-          throw new Error(`refused ${JSON.stringify(conflicts)}, git merges${story()}`);
-        differences("a refused merge changed the base", got, theirs, story);
-        return;
-      }
-      if (wanted === undefined) throw new Error(`merged, git refuses${story()}`);
-      differences("not what git makes of it", withoutDirectories(got), wanted, story);
-      if (change === undefined) return;
-      const main = await fixture.workspaces.find("main");
-      using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
-      await undo(workspace, { change });
-      differences("undo did not bring the base back", readTree(base), theirs, story);
-    });
+    const moves = i % 2 === 1;
+    await tally.attempt(
+      `git ${i} (${method ?? "the machine's method"}${moves ? ", moves" : ""})`,
+      async () => {
+        using fixture = new Fixture(method);
+        const base = join(fixture.path, "base");
+        fillRandomly(base, chance);
+        await fixture.workspaces.adopt("main", base, "");
+        const fork = await fixture.workspaces.fork("task", "main", "");
+        const before = readTree(base);
+        changeTree(fork.root, chance, { moves });
+        changeTree(base, chance, { moves });
+        const [ours, theirs] = [readTree(fork.root), readTree(base)];
+        const wanted = mergedByGit(join(fixture.path, "git"), moves, [before, ours, theirs]);
+        const { conflicts, change } = await merged(() => fixture.workspaces.merge(fork, fixture.opener));
+        const got = readTree(base);
+        const story = () => `\n${told("before", before)}${told("fork", ours)}${told("base", theirs)}`;
+        if (conflicts !== undefined) {
+          // Git has no directories, so it sees no conflict about one.
+          const isAboutDirectory = (path: string) =>
+            [ours, theirs].some(tree => tree[bytesOf(path)] === "directory");
+          if (wanted !== undefined && !conflicts.some(({ path }) => isAboutDirectory(path)))
+            throw new Error(`refused ${JSON.stringify(conflicts)}, git merges${story()}`);
+          differences("a refused merge changed the base", got, theirs, story);
+          return;
+        }
+        if (wanted === undefined) throw new Error(`merged, git refuses${story()}`);
+        differences("not what git makes of it", withoutDirectories(got), wanted, story);
+        if (change === undefined) return;
+        const main = await fixture.workspaces.find("main");
+        using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+        await undo(workspace, { change });
+        differences("undo did not bring the base back", readTree(base), theirs, story);
+      },
+    );
   }
 }
 
@@ -59,14 +66,16 @@ async function merged(
   }
 }
 
-/** Undefined where git reports a conflict. Renames are left out: every side's files are unlike each other's. */
+/** Undefined if git reports a conflict. Every side's files are unlike each other's, so nothing else looks moved. */
 function mergedByGit(
   repository: string,
-  ...[before, ours, theirs]: readonly RandomTree[]
+  renames: boolean,
+  [before, ours, theirs]: readonly RandomTree[],
 ): RandomTree | undefined {
   mkdirSync(repository);
+  const options = [`merge.renames=${renames}`, "merge.directoryRenames=false"].flatMap(one => ["-c", one]);
   const git = (args: readonly string[], input?: Buffer) =>
-    spawnSync("git", ["-c", "merge.renames=false", "-c", "core.quotePath=false", ...args], {
+    spawnSync("git", [...options, ...args], {
       cwd: repository,
       ...(input && { input }),
       maxBuffer: 1 << 28,
@@ -96,7 +105,7 @@ function commit(name: string, tree: RandomTree, from: readonly string[]): Buffer
     const content = Buffer.from(what.slice(kind.length + 1), kind === "link" ? "utf8" : "latin1");
     const mode = kind === "link" ? "120000" : `100${kind}`;
     buffers.push(
-      Buffer.from(`M ${mode} inline "${path}"\ndata ${content.length}\n`),
+      Buffer.from(`M ${mode} inline "${path}"\ndata ${content.length}\n`, "latin1"),
       content,
       Buffer.from("\n"),
     );
@@ -106,7 +115,7 @@ function commit(name: string, tree: RandomTree, from: readonly string[]): Buffer
 
 function listed(git: (args: readonly string[]) => { readonly stdout: Buffer }, tree: string): RandomTree {
   const found: RandomTree = {};
-  for (const line of git(["ls-tree", "-r", "-z", tree]).stdout.toString().split("\0")) {
+  for (const line of git(["ls-tree", "-r", "-z", tree]).stdout.toString("latin1").split("\0")) {
     const [, mode, hash, path] = /^(\d+) blob (\w+)\t(.*)$/su.exec(line) ?? [];
     if (path === undefined || hash === undefined) continue;
     const content = git(["cat-file", "blob", hash]).stdout;

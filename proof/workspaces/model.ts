@@ -15,7 +15,7 @@ const lineCount = 16;
 let counter = 0;
 
 export function newFile(id: number, path: string): ModelFile {
-  // Each line is unlike every other of every file, so that nothing looks like a rename that is none.
+  // Every line of every file is different, so that no file is mistaken for a renamed one.
   return {
     id,
     path,

@@ -1,6 +1,7 @@
 // The audit log that --audit names, open. It must not lie where callers may write.
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
+import { errnoOf, errnoWords } from "../engine/workspace/errno.ts";
 import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { AuditLog } from "../host/audit-log.ts";
@@ -18,7 +19,14 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
     return new AuditLog(path, {
       maxBytes,
       about: { version, served },
-      onError: error => log.error("the audit could not be written", error),
+      onError: error => {
+        const errno = errnoOf(error);
+        const why = errno === undefined ? "" : ` (${errnoWords(errno)})`;
+        log.error(
+          `the audit cannot be written${why}: its lines wait in memory`,
+          errno === undefined ? error : undefined,
+        );
+      },
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

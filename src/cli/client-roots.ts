@@ -51,7 +51,7 @@ function pathOf(uri: string, log: Log): string | undefined {
   try {
     return fileURLToPath(uri);
   } catch {
-    log.warn(`the client's root ${JSON.stringify(uri)} is no file: URI of this machine`);
+    log.warn(`the client's root ${JSON.stringify(uri)} is not a file: URI of this machine`);
     return undefined;
   }
 }

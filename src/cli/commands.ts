@@ -47,7 +47,7 @@ export const commands: Subcommands = {
     load: async () => (await import("./commands/store.ts")).store,
   },
   audit: {
-    summary: "Check that an audit log is as it was written",
+    summary: "Check that an audit log is intact",
     load: async () => (await import("./commands/audit.ts")).audit,
   },
   policy: {
@@ -55,7 +55,7 @@ export const commands: Subcommands = {
     load: async () => (await import("./commands/policy.ts")).policy,
   },
   grant: {
-    summary: "Allow for a while what the policy asks about",
+    summary: "Allow, for a while, what the policy asks about",
     load: async () => (await import("./commands/grant.ts")).grant,
   },
   grants: {

@@ -40,7 +40,7 @@ export function openDirectories(
   if (engine.workspace.roots.length > maxRoots) {
     engine[Symbol.dispose]();
     throw new UsageError(
-      `the dialect ${dialect.name} serves ${maxRoots === 1 ? "one directory" : `${maxRoots} directories`}: name the one above them, or take another dialect`,
+      `the dialect ${dialect.name} serves ${maxRoots === 1 ? "one directory" : `${maxRoots} directories`}: name their parent directory, or choose another dialect`,
     );
   }
   refuseServedPolicy(engine, policy);

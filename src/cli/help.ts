@@ -23,7 +23,7 @@ Options:
 ${columns(optionNames.flatMap(rowOf), "  ")}
 Dialects:
 ${columns(named, "  ")}
-${paragraph('Each option can also be set in the environment (--allow-read as POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or "allow-read"; "directories"). The command line goes first, then the environment, then the file. Directories all come from the first of these that names any.')}
+${paragraph('Each option can also be set in the environment (--allow-read as POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or "allow-read"; "directories"). The command line overrides the environment, which overrides the file. All directories come from the first of these that names any.')}
 
 ${paragraph("Each command has its own --help, with examples. Exit codes: 0 success, 1 failure or refusal, 2 usage error.")}
 `;

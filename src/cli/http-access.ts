@@ -33,7 +33,7 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
   const byIssuer =
     issuer === undefined || audience === undefined
       ? undefined
-      : await told("--oauth-issuer and --oauth-audience must be URLs that can be used", async () => {
+      : await told("--oauth-issuer and --oauth-audience must be valid URLs", async () => {
           const { OAuth } = await import("../mcp/auth/oauth.ts");
           const rootsClaim = config["oauth-roots-claim"] ?? "polyfs_roots";
           const workspaceClaim = config["oauth-workspace-claim"];

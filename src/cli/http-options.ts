@@ -5,7 +5,7 @@ export const httpOptions = {
   http: {
     kind: "text",
     value: "[HOST:]PORT",
-    help: "Serve many clients over HTTP, at /mcp and /mcp/DIALECT, instead of one on stdin and stdout; systemd: on the socket that it hands over",
+    help: "Serve many clients over HTTP, at /mcp and /mcp/DIALECT, instead of one on stdin and stdout; systemd: on the socket that systemd passes",
   },
   stateless: {
     kind: "flag",
@@ -15,7 +15,7 @@ export const httpOptions = {
   "tls-cert": {
     kind: "text",
     value: "FILE",
-    help: "With --http: serve HTTPS with this certificate (PEM, with its chain); read again when it is renewed",
+    help: "With --http: serve HTTPS with this certificate (PEM, with its chain); reread when it is renewed",
   },
   "tls-key": { kind: "text", value: "FILE", help: "The key of that certificate (PEM)" },
   "metrics-listen": {
@@ -26,63 +26,67 @@ export const httpOptions = {
   tokens: {
     kind: "text",
     value: "FILE",
-    help: "With --http: callers need a token of this file, which polyfs token makes",
+    help: "With --http: require a token from this file, which polyfs token manages",
   },
   "oauth-issuer": {
     kind: "text",
     value: "URL",
-    help: "With --http: callers may bring an access token of this authorization server",
+    help: "With --http: accept access tokens from this authorization server",
   },
   "oauth-audience": {
     kind: "text",
     value: "URL",
-    help: "What such a token must be for: the URL under which clients know this server",
+    help: "The audience that these tokens must have: the URL that clients use for this server",
   },
   "oauth-roots-claim": {
     kind: "text",
     value: "NAME",
-    help: "The claim of such a token that names the directories it is for (polyfs_roots if left out)",
+    help: "The claim that names a token's directories (polyfs_roots if left out)",
   },
   "oauth-workspace-claim": {
     kind: "text",
     value: "NAME",
-    help: "The claim of such a token that names the only workspace it is for, with the forks of it (polyfs_workspace if left out)",
+    help: "The claim that restricts a token to one workspace and its forks (polyfs_workspace if left out)",
   },
   "allow-host": {
     kind: "text",
     value: "NAMES",
-    help: "With --http: further names that the server is addressed by, as name or name:port, joined by commas",
+    help: "With --http: further host names of the server, as name or name:port, separated by commas",
   },
   "allow-origin": {
     kind: "text",
     value: "ORIGINS",
-    help: "With --http: origins of pages that may call, such as https://example.org, joined by commas",
+    help: "With --http: origins of pages that may call, such as https://example.org, separated by commas",
   },
   audit: {
     kind: "text",
     value: "FILE",
-    help: "Write a JSON line for each call and each refusal to this file; lines are chained by hashes, and it is rotated",
+    help: "Write a JSON line for each call and each refusal to this file; lines are chained by hashes, and the file is rotated",
   },
   "audit-max-bytes": {
     kind: "number",
     default: 64 * 1024 * 1024,
-    help: "How large the audit file grows before it is rotated; five old ones are kept",
+    help: "Size at which the audit file is rotated; five old files are kept",
   },
   "max-body-bytes": {
     kind: "number",
     default: 64 * 1024 * 1024,
     help: "With --http: the largest request",
   },
-  "max-sessions": { kind: "number", default: 1000, help: "With --http: sessions at once, of all callers" },
+  "max-sessions": {
+    kind: "number",
+    default: 1000,
+    help: "With --http: the most open sessions, of all callers",
+  },
   "max-concurrent-calls": {
     kind: "number",
     default: 4,
-    help: "With --http: calls of one caller that run at once, where its token does not say; the rest wait",
+    help: "With --http: calls of one caller that run concurrently, unless its token sets a limit; the rest wait",
   },
   "max-requests-per-minute": {
     kind: "number",
     default: 6000,
-    help: "With --http: requests with one token in a minute, where it does not say",
+    help: "With --http: requests per minute with one token, unless the token sets a limit",
   },
 } as const satisfies Record<string, Option>;
 

@@ -1,5 +1,4 @@
 // `polyfs --http`: opens what is served, sets up authentication, and serves until a signal.
-import type { Dialect } from "../contract/dialect.ts";
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { handedOver, isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { ReviewDoor } from "../mcp/http/review-door.ts";
@@ -18,12 +17,12 @@ import { tellStart } from "./log.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
 import { refuseUnshared } from "./replica-directory.ts";
+import { servedBy } from "./served-directories.ts";
 import { settingsOf } from "./settings.ts";
 import { sharedThroughStore } from "./shared-directory.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
-import type { ServedWorkspace } from "./workspaces.ts";
 
 /** How often it is looked whether the certificate was renewed. */
 const renewalMs = 10_000;
@@ -34,11 +33,11 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   if (address === undefined)
     throw new UsageError(
       activated
-        ? "--http systemd needs a socket that systemd hands over: start the .socket unit, or name [HOST:]PORT"
+        ? "--http systemd needs a socket from systemd: start the .socket unit, or name [HOST:]PORT"
         : `--http needs [HOST:]PORT, not ${JSON.stringify(given.http)}`,
     );
   const dialect = await chooseDialect(given.dialect);
-  const { config, workspaces } = await servedBy(given, dialect, log);
+  const { config, workspaces } = await servedBy(given, dialect, log, { anyWorkspace: true });
   const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
   if (!authenticated && !isLoopback(address.host)) {
     throw new UsageError(
@@ -99,7 +98,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     info: { name: "polyfs", version },
     activity,
     log,
-    audit: audit && (entry => audit.append(entry)),
+    audit: audit && ((entry, more) => audit.append(entry, more)),
     tracing: telemetry?.tracing,
     stateless: config.stateless,
     writesInPlace: (config.run && config["allow-run"] !== undefined) || config["hard-links"] === "keep",
@@ -134,22 +133,6 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   await untilSignal(service, log, reread);
   clearInterval(renewal);
   await telemetry?.end();
-}
-
-/** The directories that the start names, or workspaces: those are chosen by the path or the token of a request. */
-async function servedBy(
-  config: Config,
-  dialect: Dialect,
-  log: Log,
-): Promise<Partial<ServedWorkspace> & { config: Config }> {
-  if (config.workspaces === undefined) return { config };
-  const { graceOf, keepInOrder, openWorkspaces, serveWorkspace } = await import("./workspaces.ts");
-  const served =
-    config["workspace-name"] === undefined && config.grants.length === 0
-      ? { config, workspaces: await openWorkspaces(config, log) }
-      : await serveWorkspace(config, dialect, log);
-  keepInOrder(served.workspaces, graceOf(config), log);
-  return served;
 }
 
 /** Ends in order on the first signal, and at once on the second. SIGHUP ends nothing: files are read again. */

@@ -11,7 +11,7 @@ export interface Missing {
   readonly exists: boolean;
 }
 
-/** Undefined where the tool is offered. */
+/** Undefined if the tool is offered. */
 export function missingTool(
   dialect: Dialect,
   wanted: string,

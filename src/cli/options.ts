@@ -42,7 +42,7 @@ export const options = {
   "allow-filesystem-root": {
     kind: "flag",
     default: false,
-    help: "Accept the root of the filesystem as a directory",
+    help: "Allow serving the root of the filesystem",
   },
   dialect: { kind: "text", value: "NAME", help: "The set of tools to serve" },
   "plain-names": {
@@ -83,12 +83,12 @@ export const options = {
   policy: {
     kind: "text",
     value: "POLICY",
-    help: "Rules about paths: a file, default (the built-in rules) or none; default: policy.json in the configuration directory, else the dialect's rules",
+    help: "Rules about paths: a file, default (the built-in rules) or none; default: policy.json in the configuration directory, or the dialect's rules",
   },
   "policy-is-advisory": {
     kind: "flag",
     default: false,
-    help: "Accept rules together with unsandboxed commands, which they cannot bind",
+    help: "Allow unsandboxed commands although rules cannot restrict them",
   },
   "state-dir": {
     kind: "text",
@@ -98,25 +98,25 @@ export const options = {
   "max-output-bytes": {
     kind: "number",
     default: defaultSettings.maxOutputBytes,
-    help: "The longest answer, where a contract has one limit for all",
+    help: "The longest answer, for dialects with a single limit",
     published: { "agent-tools": "MAX_OUTPUT_BYTES" },
   },
   "max-file-bytes": {
     kind: "number",
     default: defaultSettings.maxFileBytes,
-    help: "The largest file to read or edit, where a contract has one limit for all",
+    help: "The largest file to read or edit, for dialects with a single limit",
     published: { "agent-tools": "MAX_FILE_BYTES" },
   },
   "command-timeout-ms": {
     kind: "number",
     default: defaultSettings.commandTimeoutMs,
-    help: "Default time limit of a command",
+    help: "Default time limit for commands",
     published: { "agent-tools": "BASH_TIMEOUT_MS" },
   },
   "command-timeout-max-ms": {
     kind: "number",
     default: defaultSettings.commandTimeoutMaxMs,
-    help: "Maximum time limit of a command",
+    help: "Maximum time limit for commands",
     published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
   ...workspacesOptions,
@@ -140,7 +140,7 @@ export const options = {
     kind: "text",
     value: "FILE",
     only: "not the file",
-    help: "Read options from a JSON file; its relative directories start at its own",
+    help: "Read options from a JSON file; relative directories in it start at its own directory",
   },
   "mcp-server": {
     kind: "flag",

@@ -9,7 +9,7 @@ import { logOf } from "./log.ts";
 import type { ChosenPolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** For a command that writes: publishes to the store until it is disposed of. Undefined where nothing is shared. */
+/** For a command that writes: publishes to the store until it is disposed of. Undefined if nothing is shared. */
 export async function publishing(
   config: Config,
   workspace: Workspace,
@@ -57,7 +57,7 @@ export async function openReplicaAt(
 function refuseUnpublishable(config: Config, note: ReplicaNote): void {
   if (note.isInUse)
     throw new UsageError(
-      `${note.root} is a copy that a running server keeps in step with a store: undo and redo there (the tool undo, or the server's own page at /review), or end that server first`,
+      `${note.root} is a copy that a running server keeps up to date with a store: undo and redo on that server (the tool undo, or its page at /review), or stop it first`,
     );
   if (config.store === undefined) throw unshared(note);
 }
@@ -87,6 +87,6 @@ function firstReplica(config: Config, paths: readonly string[]): ReplicaNote | u
 
 function unshared({ root }: ReplicaNote): UsageError {
   return new UsageError(
-    `${root} is a copy of a workspace in a shared store: name the store (--store, or POLYFS_STORE), or what is changed here is lost; --read-only reads it without`,
+    `${root} is a copy of a workspace in a shared store: name the store (--store, or POLYFS_STORE), or changes made here are lost; --read-only works without it`,
   );
 }

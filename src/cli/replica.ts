@@ -16,7 +16,7 @@ export const localDurabilityRisk =
 
 type ShareOptions = Pick<OpenReplicaOptions, "name" | "id" | "durability" | "workspace">;
 
-/** Faults: `store_unavailable`, `not_empty`. The caller disposes of it when nothing is served any more. */
+/** Faults: `store_unavailable`, `not_empty`. The caller disposes of it when nothing is served any longer. */
 export async function shareThroughStore(
   config: Config,
   workspace: Workspace,
@@ -76,7 +76,7 @@ export function replicaOptions(config: Config, log: Log | undefined): ReplicaOpt
 export function storeProblem(error: unknown): never {
   if (Fault.is(error, "not_empty"))
     throw new UsageError(
-      `${error.data.path} holds files that are not of the workspace; name an empty directory, which becomes a copy of it`,
+      `${error.data.path} holds files that do not belong to the workspace; name an empty directory, which becomes a copy of it`,
     );
   if (Fault.is(error, "store_unavailable")) throw new UsageError(say(plainWording, error));
   throw error;

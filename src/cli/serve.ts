@@ -1,7 +1,5 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
-import type { Dialect } from "../contract/dialect.ts";
 import { closeInherited } from "../engine/workspace/system/inherited.ts";
-import type { Log } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { Activity } from "../review/activity.ts";
 import { version } from "../version.ts";
@@ -16,13 +14,13 @@ import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
 import { refuseUnshared } from "./replica-directory.ts";
+import { servedBy } from "./served-directories.ts";
 import { settingsOf } from "./settings.ts";
 import { sharedThroughStore } from "./shared-directory.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { explainWaiting } from "./terminal-notice.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
-import type { ServedWorkspace } from "./workspaces.ts";
 
 export async function serve(given: Config): Promise<void> {
   // Before anything is opened: inherited descriptors would be passed on to every command.
@@ -72,7 +70,7 @@ export async function serve(given: Config): Promise<void> {
     info: { name: "polyfs", version },
     activity,
     log,
-    audit: audit && (entry => audit.append(entry)),
+    audit: audit && ((entry, more) => audit.append(entry, more)),
     tracing: telemetry?.tracing,
     onReload: audit && (() => audit.reopen()),
     onRoots: asks ? take : undefined,
@@ -80,17 +78,4 @@ export async function serve(given: Config): Promise<void> {
   // What commits have yet to clear away would be left until the next start.
   await engine.workspace.settled();
   await telemetry?.end();
-}
-
-/** The directories that the start names, or those of a workspace. */
-async function servedBy(
-  config: Config,
-  dialect: Dialect,
-  log: Log,
-): Promise<Partial<ServedWorkspace> & { config: Config }> {
-  if (config.workspaces === undefined) return { config };
-  const { graceOf, keepInOrder, serveWorkspace } = await import("./workspaces.ts");
-  const served = await serveWorkspace(config, dialect, log);
-  keepInOrder(served.workspaces, graceOf(config), log);
-  return served;
 }

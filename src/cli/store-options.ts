@@ -5,7 +5,7 @@ export const storeOptions = {
   store: {
     kind: "text",
     value: "URL",
-    help: "Share the directory with other servers through this store: postgres://HOST/DATABASE, s3://BUCKET/PREFIX, or a directory; a password is better given in POLYFS_STORE",
+    help: "Share the directory with other servers through this store: postgres://HOST/DATABASE, s3://BUCKET/PREFIX, or a directory; put a password into POLYFS_STORE, not on the command line",
   },
   "store-objects": {
     kind: "text",
@@ -22,16 +22,16 @@ export const storeOptions = {
     value: "WHERE",
     choices: ["store", "local"],
     default: "store",
-    help: "With --store: when a change is answered. store: when the store has it; local: when this machine has it, so that changes can be lost with the machine, and an overlap with a change of another server is decided after the answer",
+    help: "With --store: when a change is acknowledged. store: when the store has it; local: when this machine has it, so changes can be lost with the machine, and conflicts with other servers are found after the answer",
   },
   "store-max-bytes": {
     kind: "number",
     default: Number.MAX_SAFE_INTEGER,
-    help: "With --store: the most bytes that the workspace may take up in the store",
+    help: "With --store: maximum size of the workspace in the store",
   },
   "store-trust-ms": {
     kind: "number",
     default: 1,
-    help: "With --store: reads do not ask the store again if they did this many milliseconds ago",
+    help: "With --store: how long, in milliseconds, reads trust the last answer of the store",
   },
 } as const satisfies Record<string, Option>;

@@ -5,7 +5,7 @@ export const workspacesOptions = {
   workspaces: {
     kind: "text",
     value: "DIR",
-    help: "Serve workspaces that are kept in DIR: forks of a tree that can be compared, merged and dropped",
+    help: "Serve the workspaces in DIR: forks of a tree that can be compared, merged and dropped",
   },
   "workspace-name": {
     kind: "text",
@@ -15,12 +15,12 @@ export const workspacesOptions = {
   "workspace-max-bytes": {
     kind: "number",
     default: 0,
-    help: "With --workspaces: how many bytes of its own a fork may hold; 0: no limit",
+    help: "With --workspaces: maximum size of a fork, without what it shares with its base; 0: no limit",
   },
   "workspace-max-files": {
     kind: "number",
     default: 0,
-    help: "With --workspaces: how many files of its own a fork may hold; 0: no limit",
+    help: "With --workspaces: maximum number of files of a fork, without those that it shares with its base; 0: no limit",
   },
   "workspace-max-age": {
     kind: "text",

@@ -8,7 +8,7 @@ import type { Dialect, Outcome } from "./dialect.ts";
 import { inReplica } from "./replicated-call.ts";
 import type { Settings } from "./settings.ts";
 import { withNotice } from "./temporary-history.ts";
-import type { Tool } from "./tool.ts";
+import type { Reply, Tool } from "./tool.ts";
 import { validate } from "./validate.ts";
 
 export async function call(
@@ -19,24 +19,30 @@ export async function call(
 ): Promise<Outcome> {
   const tool = findTool(dialect, name, context);
   const site = { tool, revision: context.revision };
-  try {
-    if (tool === undefined) throw new Fault("unknown_tool", { name });
-    const valid = validate(tool, params) as never;
-    return await inReplica(tool, valid, context, async () =>
-      tool.effect === "reads"
-        ? await tool.run(valid, context)
-        : withNotice(
-            await withApproval(tool, valid, context, needs =>
-              tool.run(valid, inTheNameOf(tool, context, needs)),
-            ),
-            context,
-          ),
-    );
-  } catch (error) {
+  const failed = (error: unknown): Outcome => {
     const fault = asFault(error, context.signal);
     context.failed?.(fault);
     return dialect.failure(fault, site);
+  };
+  try {
+    if (tool === undefined) throw new Fault("unknown_tool", { name });
+    const valid = validate(tool, params) as never;
+    return await inReplica(tool, valid, context, async () => {
+      try {
+        return await result(tool, valid, context);
+      } catch (error) {
+        return failed(error);
+      }
+    });
+  } catch (error) {
+    return failed(error);
   }
+}
+
+async function result(tool: Tool, params: never, context: CallContext): Promise<Reply> {
+  if (tool.effect === "reads") return await tool.run(params, context);
+  const run = (needs: readonly Allowed[]) => tool.run(params, inTheNameOf(tool, context, needs));
+  return withNotice(await withApproval(tool, params, context, run), context);
 }
 
 /** A call that needs less than this many rounds of questions is answered. */
@@ -61,8 +67,7 @@ async function withApproval<T>(
       const proposal = { changes, ...(command !== undefined && { command }) };
       const answer = await context.approve(needs, name, proposal);
       if (answer === undefined) throw error;
-      if (!answer.allowed)
-        throw new Fault("denied", { what: answer.reason ?? "the person who was asked said no" });
+      if (!answer.allowed) throw new Fault("denied", { what: answer.reason ?? "the person declined" });
       append(approved, needs);
       if (answer.lasting) context.session.allow(needs.map(need => ({ ...need, anywhere: true })));
     }

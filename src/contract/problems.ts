@@ -8,7 +8,7 @@ export function patternProblem(problem: PatternProblem): string {
     case "unclosed":
       return "unclosed '[' or '{'";
     case "line_break":
-      return "a match lies within one line: a line break never matches";
+      return "a match never spans lines, so a line break cannot match";
     case "too_long":
       return `longer than ${problem.limit} ${problem.unit}`;
     case "too_many_alternatives":

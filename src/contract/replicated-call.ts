@@ -1,22 +1,27 @@
 // A call in a workspace that other machines share: what they did is here before the tool looks, what a command did is
-// with them before the caller is answered, and an answer from an old copy says so.
+// with them before the caller is answered, and an answer from an old copy says so, also one that refuses.
 import type { CallContext } from "./context.ts";
-import type { Reply, Tool } from "./tool.ts";
+import type { Outcome } from "./dialect.ts";
+import type { Tool } from "./tool.ts";
 
+/** `run` does not throw: what it refuses is an outcome. Faults: `store_unavailable`. */
 export async function inReplica(
   { effect, name, paths = [], fileOf }: Tool,
   params: Readonly<Record<string, unknown>>,
   call: CallContext,
-  run: () => Promise<Reply> | Reply,
-): Promise<Reply> {
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
   const { workspace, session } = call;
   const { replication } = workspace;
   if (replication === undefined) return await run();
   const given = paths.flatMap(key => params[key]).filter(one => typeof one === "string");
   // A file whose name looks like a part of another may not have been fetched yet, so its whole name goes first.
   const named = given.map(path => (fileOf === undefined ? [path] : [path, fileOf(path, call)]));
+  // A read does not wait for a store that is known to be lost; it may be back before the tool is done.
+  const wasStale = effect === "reads" ? replication.staleMs : undefined;
   await replication.refresh(effect === "reads" ? "reads" : "writes", named);
-  if (effect !== "runs") return noted(await run(), replication.staleMs);
+  const staleMs = replication.staleMs ?? wasStale;
+  if (effect !== "runs") return noted(await run(), staleMs);
   const by = { action: name, client: session.client, connection: session.connection };
   try {
     return await run();
@@ -25,13 +30,14 @@ export async function inReplica(
   }
 }
 
-function noted(reply: Reply, staleMs: number | undefined): Reply {
-  if (staleMs === undefined) return reply;
+function noted(outcome: Outcome, staleMs: number | undefined): Outcome {
+  if (staleMs === undefined) return outcome;
   const seconds = Math.max(1, Math.round(staleMs / 1000));
   const text = `[The shared store cannot be reached. This is the copy of this server, as of ${seconds} s ago; changes of others since then are missing.]`;
+  if ("error" in outcome) return { error: { ...outcome.error, message: `${outcome.error.message} ${text}` } };
   return {
-    ...reply,
-    content: [...reply.content, { type: "text", text }],
-    meta: { ...reply.meta, "polyfs/staleMs": Math.round(staleMs) },
+    ...outcome,
+    content: [...outcome.content, { type: "text", text }],
+    meta: { ...outcome.meta, "polyfs/staleMs": Math.round(staleMs) },
   };
 }

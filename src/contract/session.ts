@@ -49,7 +49,7 @@ export class Session implements Disposable {
     this.#values.set(slot, value);
   }
 
-  /** The caller is gone, and nothing runs for it any more. */
+  /** The caller has disconnected, and none of its calls runs. */
   [Symbol.dispose](): void {
     for (const [slot, value] of this.#values) slot.end?.(value);
     this.#values.clear();

@@ -22,7 +22,7 @@ export interface Settings {
   readonly workspaces: boolean;
   /** Whether a caller learns only of its own workspace, of its base, and of its forks. */
   readonly ownWorkspaceOnly: boolean;
-  /** The id of the workspace that a caller was let into, with its forks; undefined where it may enter all. */
+  /** The id of the workspace that a caller was let into, with its forks; undefined if it may enter all. */
   readonly boundWorkspace: string | undefined;
   /** How a write treats the other hard links of a file. */
   readonly hardLinks: "replace" | "keep";

@@ -43,14 +43,14 @@ const forbidden: Record<Faults["forbidden"]["to"], string> = {
 const storeFailure: Record<Faults["store_unavailable"]["reason"], string> = {
   unreachable: "The shared store cannot be reached",
   credentials: "The shared store does not accept the user or the password; check --store",
-  rights: "The shared store refuses: the user lacks rights on it",
-  read_only: "The shared store can only be read (a standby?); name the primary in --store",
+  rights: "The shared store denied access: the user lacks rights",
+  read_only: "The shared store is read-only (a standby?); name the primary in --store",
   full: "The shared store is full",
   schema: "The shared store is not set up for this version; run `polyfs store migrate`",
   conditions:
     "The bucket ignores conditional writes, so edits could be lost; use a service that supports If-None-Match",
   damaged: "The shared store is damaged; run `polyfs store check`",
-  invalid: "The shared store cannot be used as it was asked to",
+  invalid: "The shared store cannot be used this way",
 };
 
 export const allowIrrevocable = "the server can be started with --allow-irrevocable";
@@ -91,7 +91,7 @@ function shellWord(text: string): string {
 /** What it means that history is among the temporary files. */
 export function sayTemporaryHistory({ path, instead }: TemporaryState): string {
   const why = instead === undefined ? "the user has no home directory" : `${instead} cannot be written`;
-  return `Note: ${why}, so history is kept among the temporary files, in ${path}: undo works until they are cleared away. The server can be started with --state-dir DIR.`;
+  return `Note: ${why}, so history is kept in the temporary directory, in ${path}: undo works until that is cleared. To keep it, start the server with --state-dir DIR.`;
 }
 
 /** What the person can do where macOS refuses a folder. */
@@ -121,14 +121,14 @@ export const plainWording: Wording = {
   not_empty: ({ path }) => `Directory is not empty: ${path}`,
   is_a_link: ({ path }) => `Path is a symbolic link: ${path}`,
   state_in_root: ({ path, root }) =>
-    `The state directory ${path} lies in ${root}, where it could be changed: name one outside, or leave it to the default`,
+    `The state directory ${path} is inside ${root}, where it could be changed: choose one outside, or use the default`,
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
-  irrevocable: data => `Undo could not bring it back: ${whyIrrevocable(data)} (${allowIrrevocable})`,
+  irrevocable: data => `Undo could not restore it: ${whyIrrevocable(data)} (${allowIrrevocable})`,
   permission_denied: ({ path, privacy }) => `Permission denied: ${path}${privacy ? `. ${sayPrivacy}` : ""}`,
   forbidden: ({ path, rule, to }) => `${forbidden[to]} by the policy (${rule}): ${path}`,
   approval_needed: ({ needs }) =>
-    `The policy wants a person to be asked first. To allow it: ${grantCommands(needs)}`,
+    `The policy requires a person's approval. To allow it: ${grantCommands(needs)}`,
   no_space: ({ path }) => `No space left on the device: ${path}`,
   too_many_open_files: ({ path }) => `Too many open files; try again: ${path}`,
   io: ({ path, errno, call }) => `Input/output error (${[call, errno].filter(Boolean).join(" ")}): ${path}`,
@@ -138,7 +138,8 @@ export const plainWording: Wording = {
   unencodable: ({ path, encoding, character, line }) =>
     `Line ${line} has ${JSON.stringify(character)}, which ${encoding} cannot hold: ${path}`,
   too_large: ({ path, size, limit }) => `File too large: ${path} has ${size} bytes (limit ${limit})`,
-  too_many_files: ({ limit }) => `More than ${limit} files`,
+  too_many_files: ({ limit, count }) =>
+    count === undefined ? `More than ${limit} files` : `${count} files; the limit is ${limit}`,
   past_end: ({ path, line, lines }) => `Line ${line} is past the end of ${path} (${lines} lines)`,
 
   nothing_matches: ({ glob }) => `No file matches: ${glob}`,
@@ -149,8 +150,8 @@ export const plainWording: Wording = {
   invalid_pattern: ({ pattern, kind, problem }) => `Invalid ${kind}: ${pattern} (${patternProblem(problem)})`,
 
   unknown_symbol: ({ path, symbol }) => `No declaration of ${symbol} in ${path}`,
-  ambiguous_symbol: ({ path, symbol, candidates }) =>
-    `${symbol} has ${candidates.length} declarations in ${path}`,
+  ambiguous_symbol: ({ path, symbol, candidates, count = candidates.length }) =>
+    `${symbol} has ${count} declarations in ${path}`,
 
   no_match: ({ path, old }) => `Text not found in ${path}: ${excerpt(old)}`,
   ambiguous: ({ path, count, lines }) =>
@@ -178,18 +179,21 @@ export const plainWording: Wording = {
 
   invalid_command: ({ reason }) =>
     ({
-      nul: "The command has a NUL character in it, which no shell can take; remove it",
+      nul: "The command contains a NUL character, which no shell accepts; remove it",
       empty: "The command is empty",
-      too_long: "The command is longer than 128 KB; put it into a file and run that",
+      too_long: "The command is longer than 128 KB; put it into a file and run the file",
     })[reason],
   unknown_change: ({ id, path }) => {
     if (path !== undefined) return `${id} did not change this path by itself: ${path}`;
-    return id === "" ? "There is no change to take back" : `No such change: ${id}`;
+    return id === "" ? "There is no change to undo" : `No such change: ${id}`;
   },
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
-  not_kept: ({ path, change }) => `What change ${change} replaced is not kept any more: ${path}`,
+  not_kept: ({ path, change }) => `The content that change ${change} replaced is no longer kept: ${path}`,
 
-  store_unavailable: ({ reason, detail }) => `${storeFailure[reason]} (${detail})`,
+  store_unavailable: ({ reason, detail, change }) =>
+    `${storeFailure[reason]} (${detail})${change === "unknown" ? "; it may have stored the change, so read again before you repeat it" : ""}`,
+  not_applied: ({ paths }) =>
+    `The change is in the shared store, but could not be applied to this server's copy yet. Do not repeat it; read again: ${excerpt(paths.map(printable).join(", "))}`,
 
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
@@ -205,21 +209,23 @@ export const plainWording: Wording = {
     `${JSON.stringify(name)} cannot be the name of a workspace: letters, digits, . _ and -, at most ${most}, beginning with a letter or digit`,
   unknown_workspace: ({ name, nearest = [] }) =>
     `There is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
-  workspace_dropped: ({ name }) => `The workspace ${name} was dropped: it takes no more changes`,
-  workspace_exists: ({ name }) => `There is a workspace ${name} already`,
-  not_a_fork: ({ name }) => `${name} is no fork: it has no base`,
+  workspace_dropped: ({ name }) => `The workspace ${name} was dropped and accepts no more changes`,
+  workspace_exists: ({ name }) => `The workspace ${name} already exists`,
+  not_a_fork: ({ name }) => `${name} is not a fork: it has no base`,
   has_forks: ({ name, forks }) => `${name} has forks: ${forks.join(", ")}`,
-  nested_workspace: ({ path, other }) => `${printable(path)} and ${printable(other)} lie in each other`,
+  nested_workspace: ({ path, other }) => `${printable(path)} and ${printable(other)} are nested`,
   base_changing: ({ name }) => `${name} changed faster than it could be copied`,
-  base_gone: ({ name, base }) => `What ${name} needs is not there any more: ${printable(base)}`,
+  base_gone: ({ name, base }) => `What ${name} needs no longer exists: ${printable(base)}`,
   not_mounted: ({ reason }) => `The workspace cannot be mounted: ${reason}`,
   merge_conflict: ({ name, base, conflicts }) =>
-    `Nothing was merged: ${name} and ${base} changed the same\n${sayConflicts(conflicts, printable)}`,
+    `Nothing was merged: ${name} and ${base} changed the same lines or files\n${sayConflicts(conflicts, printable)}`,
   over_quota: ({ what, limit, used }) =>
     what === "bytes"
       ? `The workspace is full: ${humanSize(used)} of ${humanSize(limit)}`
       : `The workspace is full: ${used} of ${limit} files`,
-  too_many_jobs: ({ limit }) => `${limit} commands run in the background already; stop one of them first`,
+  history_full: ({ limit, used }) =>
+    `The change does not fit: the history of the workspace has ${humanSize(used)} of ${humanSize(limit)} in the shared store`,
+  too_many_jobs: ({ limit }) => `${limit} commands already run in the background; stop one of them first`,
 };
 
 function excerpt(body: string): string {

@@ -139,7 +139,11 @@ export interface Faults {
     readonly likely?: readonly string[];
   };
   too_large: { readonly path: string; readonly size: number; readonly limit: number };
-  too_many_files: { readonly limit: number };
+  too_many_files: {
+    readonly limit: number;
+    /** How many there are, if all were counted. */
+    readonly count?: number;
+  };
   past_end: { readonly path: string; readonly line: number; readonly lines: number };
 
   // patterns
@@ -153,10 +157,20 @@ export interface Faults {
   };
 
   // symbols
-  unknown_symbol: { readonly path: string; readonly symbol: string; readonly nearest: readonly string[] };
+  unknown_symbol: {
+    readonly path: string;
+    readonly symbol: string;
+    readonly nearest: readonly string[];
+    /** How many declarations were compared, if the file has more. */
+    readonly compared?: number;
+    /** The file has a grammar, but is too large to parse, or takes too long. */
+    readonly unparsed?: boolean;
+  };
   ambiguous_symbol: {
     readonly path: string;
     readonly symbol: string;
+    /** Of all, where the candidates are only some. */
+    readonly count?: number;
     readonly candidates: readonly {
       readonly name: string;
       /** Set if it is not the requested file. */
@@ -224,12 +238,14 @@ export interface Faults {
     readonly hunks: number;
     readonly within?: { readonly path: string; readonly numbers?: readonly [number, number] };
   };
-  /** Replaced content was too large to keep, or is not kept any more. */
+  /** Replaced content was too large to keep, or is no longer kept. */
   not_kept: { readonly path: string; readonly change: string };
 
   // the shared store
-  /** `detail` is what the store's own software says. */
-  store_unavailable: { readonly reason: StoreFailure; readonly detail: string };
+  /** `detail` is what the store's own software says. `change` "unknown": it was sent, and no answer came. */
+  store_unavailable: { readonly reason: StoreFailure; readonly detail: string; readonly change?: "unknown" };
+  /** The change is in the store, but could not be applied to this copy: its disk is full, or a program wrote there. */
+  not_applied: { readonly paths: readonly string[] };
 
   // workspaces
   invalid_workspace_name: { readonly name: string; readonly most: number };
@@ -243,7 +259,7 @@ export interface Faults {
   nested_workspace: { readonly path: string; readonly other: string };
   /** It changed faster than it could be copied. */
   base_changing: { readonly name: string };
-  /** The workspace that a fork was made from, or its directory, is not there any more. */
+  /** The workspace that a fork was made from, or its directory, no longer exists. */
   base_gone: { readonly name: string; readonly base: string };
   not_mounted: { readonly reason: string };
   /** Nothing was merged. `fork` and `base` in a conflict are the lines of each side, where it is about lines. */
@@ -253,6 +269,8 @@ export interface Faults {
     readonly conflicts: readonly MergeConflict[];
   };
   over_quota: { readonly what: "bytes" | "files"; readonly limit: number; readonly used: number };
+  /** Bytes of the history in the shared store, which deleting does not free. */
+  history_full: { readonly limit: number; readonly used: number };
 
   // commands
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };

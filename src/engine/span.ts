@@ -8,7 +8,7 @@ export interface Span extends Disposable {
   fail(error: unknown): void;
 }
 
-/** Begins a span; undefined where tracing is off. */
+/** Begins a span; undefined if tracing is off. */
 export type Tracer = (name: SpanName) => Span | undefined;
 
 let tracer: Tracer | undefined;

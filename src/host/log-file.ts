@@ -1,5 +1,5 @@
 // A log file, named by the person who starts the program. It is rotated: a full file becomes FILE.1, the one before
-// FILE.2, and so on. Lines of one turn of the event loop are written together. Several processes may append to one
+// FILE.2, and so on. Lines are written together when it is flushed. Several processes may append to one
 // file, and others may rotate it: it is reopened when its name leads to another file, which is looked at ten times a
 // second at most. Lines that come in between are in the file that was moved away.
 import {
@@ -17,7 +17,7 @@ import { errnoOf, system } from "../engine/workspace/errno.ts";
 
 interface LogFileOptions {
   readonly maxBytes: number;
-  /** Told when lines could not be written; they are lost. */
+  /** Told when lines cannot be written, once until some can be again. They are kept, up to `mostUnwritten` bytes. */
   onError(error: unknown): void;
 }
 
@@ -27,6 +27,8 @@ export const keptFiles = 5;
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const lookEveryMs = 100;
 const longestLine = 1024 * 1024;
+/** What is kept in memory while the disk is full. Later lines are lost. */
+const mostUnwritten = 16 * 1024 * 1024;
 
 interface OpenLog {
   readonly fd: number;
@@ -40,6 +42,12 @@ export class LogFile implements Disposable {
   readonly #options: LogFileOptions;
   #file: OpenLog;
   #lines: string[] = [];
+  /** What could not be written yet. */
+  #unwritten: Buffer[] = [];
+  #unwrittenBytes = 0;
+  /** Whether the first of it was written in part. The rest belongs in the same file. */
+  #isTorn = false;
+  #isFailing = false;
   /** When its name and size were looked at, and its size by what this process has written since. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #size = 0;
@@ -61,20 +69,46 @@ export class LogFile implements Disposable {
     return bytes.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
   }
 
-  /** Takes a line, without its end. */
+  /** Takes a line, without its end, for the next flush. */
   append(line: string): void {
-    if (this.#lines.push(line) === 1) setImmediate(() => this.flush());
+    this.#lines.push(line);
   }
 
-  flush(): void {
-    if (this.#lines.length === 0) return;
-    const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
+  /** False if something is left to write, as on a full disk: a later flush writes it. */
+  flush(): boolean {
+    if (this.#lines.length > 0 && this.#unwrittenBytes < mostUnwritten) {
+      const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
+      this.#unwritten.push(bytes);
+      this.#unwrittenBytes += bytes.length;
+    }
     this.#lines = [];
+    if (this.#unwrittenBytes === 0) return true;
     try {
-      if (this.#file.regular) this.#makeRoom(bytes.length);
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
+      if (this.#file.regular && !this.#isTorn) this.#makeRoom(this.#unwrittenBytes);
+      this.#writeAll();
+      this.#isFailing = false;
     } catch (error) {
-      this.#options.onError(error);
+      if (!this.#isFailing) this.#options.onError(error);
+      this.#isFailing = true;
+    }
+    return !this.#isFailing;
+  }
+
+  #writeAll(): void {
+    let done = 0;
+    try {
+      for (const [i, bytes] of this.#unwritten.entries()) {
+        for (let rest = bytes; rest.length > 0; ) {
+          const written = writeSync(this.#file.fd, rest);
+          this.#unwrittenBytes -= written;
+          rest = rest.subarray(written);
+          this.#unwritten[i] = rest;
+          this.#isTorn = rest.length > 0;
+        }
+        done++;
+      }
+    } finally {
+      this.#unwritten.splice(0, done);
     }
   }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** `name` is a single name. Undefined where there is no such file. */
+/** `name` is a single name. Undefined if there is no such file. */
 export async function readPageFile(name: string): Promise<Buffer | undefined> {
   try {
     const { program: directory } = await import("#review");

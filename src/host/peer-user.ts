@@ -14,7 +14,7 @@ export function knowsPeerUser(): boolean {
   return tableOf("tcp") !== "";
 }
 
-/** Undefined where the system does not report it, or the connection is closed. */
+/** Undefined if the system does not report it, or the connection is closed. */
 export function peerUser({
   localPort = 0,
   remoteAddress = "",

@@ -30,13 +30,13 @@ export class StateFolder {
     return new StateFolder(join(statePath(state), ...names));
   }
 
-  /** Makes the folder. Undefined where the state directory is not there yet, or cannot be written. */
+  /** Makes the folder. Undefined if the state directory is not there yet, or cannot be written. */
   static existing(state: string | undefined, ...names: readonly string[]): StateFolder | undefined {
     const path = statePath(state);
     return existsSync(path) ? StateFolder.make(state, ...names) : undefined;
   }
 
-  /** Makes the folder and the state directory. Undefined where they cannot be made. */
+  /** Makes the folder and the state directory. Undefined if they cannot be made. */
   static make(state: string | undefined, ...names: readonly string[]): StateFolder | undefined {
     const path = join(statePath(state), ...names);
     try {
@@ -48,7 +48,7 @@ export class StateFolder {
     }
   }
 
-  /** Changes when files come or go. Undefined where the folder is not there. */
+  /** Changes when files come or go. Undefined if the folder is not there. */
   stamp(): string | undefined {
     try {
       const { ino, mtimeNs } = statSync(this.path, { bigint: true });
@@ -83,7 +83,7 @@ export class StateFolder {
     }
   }
 
-  /** What a file holds as JSON; undefined where it is missing or damaged. */
+  /** What a file holds as JSON; undefined if it is missing or damaged. */
   readJson(name: string): unknown {
     try {
       const text = this.read(name);
@@ -115,7 +115,7 @@ export class StateFolder {
   }
 
   /**
-   * Calls `changed` with the names of files that come, change or go, and with undefined where any of them may have.
+   * Calls `changed` with the names of files that come, change or go, and with undefined if any of them may have.
    * Where the system sends no events, it is checked every second.
    */
   watch(changed: (name: string | undefined) => void): Disposable {

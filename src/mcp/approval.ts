@@ -39,7 +39,7 @@ export class Asking {
     this.#options = options;
   }
 
-  /** Asks a person; undefined where there is no way to. */
+  /** Asks a person; undefined if there is no way to. */
   get approve(): CallContext["approve"] {
     const atClient = this.#atClient;
     if (this.#options.activity === undefined) return atClient;

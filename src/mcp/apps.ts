@@ -19,7 +19,7 @@ export function rendersPages({ capabilities }: Pick<Caller, "capabilities">): bo
   return isRecord(settings) && Array.isArray(settings.mimeTypes) && settings.mimeTypes.includes(mimeType);
 }
 
-/** The page as a resource: one HTML file that asks for nothing else. Undefined where the build has none. */
+/** The page as a resource: one HTML file that asks for nothing else. Undefined if the build has none. */
 export async function pageContent(uri: string): Promise<MethodResult | undefined> {
   const text = (await readPageFile("app.html"))?.toString("utf8");
   return text === undefined ? undefined : { uri, mimeType, text, _meta: { ui: { prefersBorder: true } } };

@@ -57,7 +57,7 @@ function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): Audite
   return workspace.hasRules ? withheld : `directory:${snapshot.entries}`;
 }
 
-/** False if there is too much, or it is not kept any more. */
+/** False if there is too much, or it is no longer kept. */
 function collect(
   directory: Snapshot,
   path: string,

@@ -5,8 +5,6 @@ import { jsonParts } from "./json-parts.ts";
 import {
   errorFrame,
   type Frame,
-  type Id,
-  InternalError,
   InvalidParams,
   InvalidRequest,
   idText,
@@ -25,6 +23,7 @@ import type { Caller, Method, MethodAnswer, Params } from "./method.ts";
 import { Negotiation } from "./negotiation.ts";
 import { Outgoing } from "./outgoing.ts";
 import { ClientRoots, type RootsListener } from "./roots.ts";
+import { rpcErrorOf } from "./rpc-failure.ts";
 import { Running } from "./running.ts";
 import type { Server } from "./server.ts";
 
@@ -150,7 +149,7 @@ export class Connection {
     for (const running of this.#running) running.abort();
   }
 
-  /** Releases the client's session. No line is in progress any more. */
+  /** Releases the client's session. No line is in progress any longer. */
   close(): void {
     this.session[Symbol.dispose]();
   }
@@ -206,7 +205,7 @@ export class Connection {
       this.#options.log.debug(`answered ${name}`, undefined, { request: id });
       return running.cancelled ? undefined : resultFrame(id, json ?? jsonParts(result));
     } catch (error) {
-      return running.cancelled ? undefined : errorFrame(id, this.#asRpcError(error, name, id));
+      return running.cancelled ? undefined : errorFrame(id, rpcErrorOf(error, this.#options.log, name, id));
     } finally {
       this.#running.delete(running);
     }
@@ -232,7 +231,7 @@ export class Connection {
     else this.#options.log.debug(`ignored ${method.slice(0, 100)}`);
   }
 
-  /** A cancelled request gets no answer. One that has been answered is not there any more. */
+  /** A cancelled request gets no answer. An answered request is not in the table. */
   #cancel(params: unknown): void {
     const id = isRecord(params) ? idText(params.requestId) : undefined;
     if (id === undefined) return;
@@ -241,15 +240,6 @@ export class Connection {
       running.cancelled = true;
       running.abort();
     }
-  }
-
-  #asRpcError(error: unknown, name: string, request: Id): RpcError {
-    if (error instanceof RpcError) return error;
-    this.#options.log.error(`${name.slice(0, 100)} failed`, error, { request });
-    return new RpcError(
-      InternalError,
-      `Internal error: ${error instanceof Error ? error.message : String(error)}`,
-    );
   }
 }
 

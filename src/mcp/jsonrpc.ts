@@ -147,6 +147,13 @@ export function resultFrame(id: Id, json: string | readonly JsonPart[]): Frame {
   return typeof json === "string" ? [head + json, "}"] : [head, ...json, "}"];
 }
 
+/** The length of a message in units of UTF-16, before large texts are escaped. */
+export function frameLength(frame: Frame): number {
+  let length = 0;
+  for (const part of frame) length += typeof part === "string" ? part.length : part.text.length;
+  return length;
+}
+
 /** A message as one text. */
 export function wholeText(frame: Frame): string {
   return frame.map(part => (typeof part === "string" ? part : JSON.stringify(part.text))).join("");

@@ -3,7 +3,7 @@
 // messages wait behind it. `pending` is the number of unread bytes; the reader of requests uses it for backpressure.
 import type { Writable } from "node:stream";
 import { jsonPieces, longestBorrowed } from "../engine/text/json-pieces.ts";
-import { type Frame, wholeText } from "./jsonrpc.ts";
+import { type Frame, frameLength, wholeText } from "./jsonrpc.ts";
 
 const large = 32_768;
 
@@ -42,14 +42,14 @@ export class MessageWriter {
   /** How much is waiting to be read by the client, in bytes or nearly so. */
   get pending(): number {
     let waiting = 0;
-    for (const frame of this.#waiting) waiting += lengthOf(frame);
+    for (const frame of this.#waiting) waiting += frameLength(frame);
     return this.#stream.writableLength + this.#batch.length + waiting;
   }
 
   send(frame: Frame): void {
     if (this.#gone) return;
     if (this.#pieces !== undefined) this.#waiting.push(frame);
-    else if (lengthOf(frame) < large) {
+    else if (frameLength(frame) < large) {
       this.#batch += `${wholeText(frame)}\n`;
       if (this.#batch.length >= large) this.#flush();
       else this.#schedule();
@@ -118,7 +118,7 @@ export class MessageWriter {
 /** The messages of a list, in pieces; the list may grow in between. */
 function* pieces(waiting: Frame[]): Generator<string | Buffer, void, undefined> {
   for (let frame = waiting[0]; frame !== undefined; frame = waiting[0]) {
-    if (lengthOf(frame) < large) yield wholeText(frame);
+    if (frameLength(frame) < large) yield wholeText(frame);
     else {
       for (const part of frame) {
         if (typeof part !== "string") yield* jsonPieces(part.text);
@@ -128,10 +128,4 @@ function* pieces(waiting: Frame[]): Generator<string | Buffer, void, undefined> 
     yield "\n";
     waiting.shift();
   }
-}
-
-function lengthOf(frame: Frame): number {
-  let length = 0;
-  for (const part of frame) length += typeof part === "string" ? part.length : part.text.length;
-  return length;
 }

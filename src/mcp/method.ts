@@ -37,6 +37,8 @@ export interface Caller {
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;
+  /** Whether the signal has fired. Reading this creates none. */
+  readonly aborted: boolean;
   /** Why the call failed, for the record. */
   fault?: string;
   /** What this caller may reach, if that is less than the engine's workspace. */

@@ -39,7 +39,7 @@ export class Negotiation {
     return this.#agreed;
   }
 
-  /** Throws where the request cannot be run. Nothing in it waits: the next line may already rely on it. */
+  /** Throws if the request cannot be run. Nothing in it waits: the next line may already rely on it. */
   admit(name: string, params: unknown): Admitted {
     if (name === "initialize") return this.#admitHandshake(name, params);
     const envelope = readEnvelope(params);

@@ -10,8 +10,8 @@ import type { Caller, MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
 import { reviewEntry } from "./review-audit.ts";
 
-/** Takes an entry of the audit log. */
-export type Audit = (entry: Readonly<Record<string, unknown>>) => void;
+/** Takes an entry of the audit log. `expectsMore` if others follow within milliseconds. */
+export type Audit = (entry: Readonly<Record<string, unknown>>, expectsMore?: boolean) => void;
 
 export interface Figures {
   readonly dialect: string;
@@ -49,6 +49,8 @@ export class Recorder implements Disposable {
    * something on every promise of the process.
    */
   readonly #current = new AsyncLocalStorage<string[]>();
+  #following = 0;
+  /** The calls that run. */
   #running = 0;
   readonly #stop: readonly (() => void)[];
 
@@ -67,6 +69,7 @@ export class Recorder implements Disposable {
     const { audit, count } = this.#options;
     const started = clock();
     const changes: string[] = [];
+    this.#running++;
     let outcome = "ok";
     let bytesOut = 0;
     try {
@@ -78,20 +81,25 @@ export class Recorder implements Disposable {
       outcome = error instanceof RpcError ? `error ${error.code}` : "failed";
       throw error;
     } finally {
-      if (caller.signal.aborted) outcome = "cancelled";
+      if (caller.aborted) outcome = "cancelled";
       const ms = clock() - started;
       const { dialect, bytesIn } = occasion;
       count?.({ dialect, tool: call.known ? call.name : undefined, outcome, ms, bytesIn, bytesOut });
-      audit?.(entryOf(occasion, call, caller, { outcome, bytesOut, ms, changes }));
+      const isLast = --this.#running === 0;
+      // The entry of a change does not wait for others.
+      audit?.(
+        entryOf(occasion, call, caller, { outcome, bytesOut, ms, changes }),
+        !isLast && changes.length === 0,
+      );
     }
   }
 
   async #follow(changes: string[], run: () => Promise<MethodAnswer>): Promise<MethodAnswer> {
-    this.#running++;
+    this.#following++;
     try {
       return await this.#current.run(changes, run);
     } finally {
-      if (--this.#running === 0) this.#current.disable();
+      if (--this.#following === 0) this.#current.disable();
     }
   }
 
@@ -133,7 +141,7 @@ function entryOf(
     dialect,
     tool: name,
     workspace: workspace.roots.map(({ path }) => path),
-    paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
+    paths: boundedPaths(paths),
     decision: decisionOf(fault),
     outcome,
     fault,
@@ -142,6 +150,12 @@ function entryOf(
     ms: Math.round(ms * 10) / 10,
     changes: changes.map(change => auditedChange(workspace, change)),
   };
+}
+
+/** The same list where nothing has to be cut, as for nearly all calls. */
+function boundedPaths(paths: readonly string[]): readonly string[] {
+  if (paths.length <= mostPaths && paths.every(path => path.length <= longestPath)) return paths;
+  return paths.slice(0, mostPaths).map(path => path.slice(0, longestPath));
 }
 
 function contentBytes(content: unknown): number {

@@ -54,9 +54,15 @@ export function resourceMethods({ engine, settings, dialect }: ServerOptions) {
         }
         const path = pathOf(uri, workspace);
         try {
+          const wasStale = workspace.replication?.staleMs;
           await workspace.replication?.refresh("reads");
+          const staleMs = workspace.replication?.staleMs ?? wasStale;
+          const contents = [await contentOf(String(uri), path, workspace, settings.maxFileBytes)];
           return {
-            result: { contents: [await contentOf(String(uri), path, workspace, settings.maxFileBytes)] },
+            result: {
+              contents,
+              ...(staleMs !== undefined && { _meta: { "polyfs/staleMs": Math.round(staleMs) } }),
+            },
           };
         } catch (error) {
           throw resourceError(error, String(uri), revision, dialect.wording);

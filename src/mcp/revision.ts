@@ -20,7 +20,7 @@ const prefix = "io.modelcontextprotocol/";
 const versionKey = `${prefix}protocolVersion`;
 const capabilitiesKey = `${prefix}clientCapabilities`;
 const clientKey = `${prefix}clientInfo`;
-const logLevelKey = `${prefix}logLevel`;
+export const logLevelKey = `${prefix}logLevel`;
 export const serverInfoKey = `${prefix}serverInfo`;
 
 const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -35,7 +35,7 @@ export function negotiate(requested: string): ProtocolRevision {
 }
 
 /** The metadata of a request of the modern era. */
-interface Envelope {
+export interface Envelope {
   readonly revision: ProtocolRevision;
   readonly client?: string;
   readonly capabilities: Readonly<Record<string, unknown>>;

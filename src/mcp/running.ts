@@ -16,7 +16,7 @@ export class Running implements Caller {
   /** It stays open until the client leaves or ends it. */
   listens = false;
   fault?: string;
-  /** The client wants no answer any more. */
+  /** The client no longer wants an answer. */
   cancelled = false;
   #aborted = false;
   #controller: AbortController | undefined;
@@ -35,6 +35,10 @@ export class Running implements Caller {
       if (this.#aborted) this.#controller.abort();
     }
     return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
   }
 
   abort(): void {

@@ -95,7 +95,7 @@ export class Activity implements Disposable {
     }, groupMs).unref();
   }
 
-  /** Asks the person at a review page. Undefined where no page is open for what it is about, or it closes. */
+  /** Asks the person at a review page. Undefined if no page is open for what it is about, or it closes. */
   async ask(question: AskedQuestion): Promise<Approval | undefined> {
     const { isPageOpen } = await import("./station.ts");
     if (!isPageOpen(this.#options.state)) return undefined;

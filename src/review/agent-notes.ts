@@ -1,4 +1,4 @@
-// Notes from the server's side: which ones the agent of a connection has yet to get. The folder is looked at again at
+// Notes from the server's side: which ones the agent of a connection has yet to get. The folder is checked again at
 // most ten times a second, by its time alone.
 import type { CallerNote, CallerNotes } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";

@@ -20,7 +20,7 @@ export interface Problem {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// GET api/session: who looks, at what, and what may be done. Ask once, at the start.
+// GET api/session: the viewer, what it sees, and what it may do. Ask once, at the start.
 
 export interface SessionInfo {
   readonly version: string;
@@ -71,12 +71,12 @@ export interface Events {
   readonly change: ChangeSummary;
   /** The policy asks something. */
   readonly question: Question;
-  /** A question needs no answer any more. */
+  /** A question no longer needs an answer. */
   readonly settled: SettledQuestion;
   readonly note: Note;
   /** A note was removed. */
   readonly unnote: { readonly id: string };
-  /** Something was marked as kept, or not kept any more. */
+  /** Something was marked as kept, or no longer kept. */
   readonly kept: Kept;
   /** A server started or ended. */
   readonly servers: readonly ServerInfo[];
@@ -144,9 +144,9 @@ export interface ChangeSummary {
   readonly fileCount: number;
   /** `undone`: undone whole. `partly`: in part. `standing`: neither. */
   readonly state: "standing" | "undone" | "partly";
-  /** The change that this one takes back: it is an undo (or a redo, where that is an undo too). */
+  /** The change that this one reverts: it is an undo (or a redo, if that is an undo too). */
   readonly undoes?: string;
-  /** False where contents were too large to be kept: it can be seen, but not undone. */
+  /** False if contents were too large to be kept: it can be seen, but not undone. */
   readonly undoable: boolean;
   /** Marked as kept by a person: whole, or these paths of it. */
   readonly kept: boolean;
@@ -196,7 +196,7 @@ export interface TaskSummary {
 
 // ---------------------------------------------------------------------------------------------------------------
 // GET api/changes/ID: one change with its differences.
-// GET api/tasks/ID: what the standing changes of a task come to, file by file.
+// GET api/tasks/ID: the net result of the standing changes of a task, file by file.
 // GET api/tasks/ID?until=now: from the start of the task to what is on the disk now, including changes by others.
 //   file=PATH: only this file, in full (up to 20,000 lines instead of 2,000)
 
@@ -269,7 +269,7 @@ export type SpanKind =
   | "operator";
 
 // ---------------------------------------------------------------------------------------------------------------
-// POST api/undo, body UndoRequest: takes back a change, a task, some changes; of these one file, or single hunks.
+// POST api/undo, body UndoRequest: undoes a change, a task or several changes; of these one file, or single hunks.
 // With `preview` nothing is written. It is recorded as a change of the client `review`, and can be undone itself.
 // Where later edits are in the way the status is 409 for an undo, and 200 for a preview; both answer UndoResult with
 // `collisions`.

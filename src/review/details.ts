@@ -7,7 +7,7 @@ import { differenceOf, overview, type ShownFile, wholeFile } from "./difference.
 import { filesIn, maxComparedBytes, sideNow, sideOf } from "./sides.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** What changes come to. `records` come newest first. `file`: only this one, with more of its lines. */
+/** The net result of changes. `records` are newest first. `file`: only this one, with more of its lines. */
 export async function netDifference(
   viewer: Viewer,
   records: readonly ChangeRecord[],

@@ -8,7 +8,7 @@ import type { Text } from "../engine/text/text.ts";
 import type { Difference, FileDifference, FileSummary, Hunk } from "./api.ts";
 import { coloured } from "./colours.ts";
 import { type FileSide, type FileSides, shownText } from "./sides.ts";
-import { nameOf, type Viewer } from "./viewer.ts";
+import { nameOf, originOf, type Viewer } from "./viewer.ts";
 
 const longestLine = 2000;
 
@@ -59,7 +59,7 @@ function summaryOf(viewer: Viewer, { at, from, before, after }: FileSides): File
     name: nameOf(viewer, at),
     effect: effectOf({ at, from, before, after }),
     kind: kind === "special" ? "other" : kind,
-    ...(from !== undefined && { from: nameOf(viewer, from) }),
+    ...originOf(viewer, from),
   };
 }
 

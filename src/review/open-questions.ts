@@ -1,5 +1,5 @@
 // Questions of the policy that wait for the person at a review page. Each ends: by an answer, when its time is up
-// (which is a no), when its call is cancelled, or when no page is open any more.
+// (which is a no), when its call is cancelled, or when the last page is closed.
 
 import { randomBytes } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
@@ -34,7 +34,7 @@ export class OpenQuestions {
     return [...this.#pending.values()].map(({ wire }) => wire);
   }
 
-  /** Undefined where no page answers it: none is open any more, or it is for none of those who look. */
+  /** Undefined if no page answers it: none is open, or none of the viewers may answer it. */
   async ask(asked: AskedQuestion): Promise<Approval | undefined> {
     const wire = await this.#wire(asked);
     return await new Promise<Approval | undefined>(resolve => {
@@ -116,7 +116,7 @@ export class OpenQuestions {
   }
 }
 
-/** Undefined where a rule hides it, or it is no file. */
+/** Undefined if a rule hides it, or it is no file. */
 async function wireFile(
   workspace: Workspace,
   { at, from, bytes, removes }: AskedQuestion["proposal"]["changes"][number],

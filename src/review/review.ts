@@ -139,7 +139,7 @@ export class Review implements ReviewedPast, Disposable {
     return await Promise.all(asked.map(one => shownQuestion(viewer, one)));
   }
 
-  /** Undefined where the question is not there (any more), or is not the viewer's to answer. */
+  /** Undefined if the question does not exist (any longer), or is not the viewer's to answer. */
   async answer(viewer: Viewer, id: string, answer: AnswerRequest): Promise<SettledQuestion | undefined> {
     const asked = this.#questions.get(id);
     if (asked === undefined || this.#waiting.has(id) || !maySettle(viewer, asked.question)) return undefined;

@@ -24,7 +24,7 @@ export function isPageOpen(state: string | undefined): boolean {
   return folder !== undefined && hasOpenPage(folder);
 }
 
-/** Undefined where there is no state directory, or it has no sockets. */
+/** Undefined if there is no state directory, or it has no sockets. */
 export function openStation(options: StationOptions): Station | undefined {
   // A server that may change nothing makes no state directory.
   const mayWrite =

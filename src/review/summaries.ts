@@ -12,7 +12,7 @@ import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 import type { ChangeIndex } from "./change-index.ts";
 import type { KeptMarks } from "./kept-marks.ts";
-import { holdsPath, nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
+import { holdsPath, nameOf, originOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
 
 const mostFiles = 20;
 const mostChanges = 500;
@@ -134,7 +134,7 @@ function fileSummary(viewer: Viewer, file: RecordedFile): FileSummary {
     name: nameOf(viewer, at),
     effect: isMode && before.hash !== undefined ? "mode" : effects[effect],
     kind: isEntry ? kind : "other",
-    ...(from !== undefined && { from: nameOf(viewer, from) }),
+    ...originOf(viewer, from),
     ...(effect !== "copied" && countsOf(viewer, at, before, after)),
   };
 }
@@ -172,7 +172,7 @@ interface KnownNet {
 const nets = new WeakMap<ChangeIndex, Map<string, KnownNet>>();
 const mostNets = 300;
 
-/** What changes of a task come to. `ids` are oldest first. */
+/** The net result of the changes of a task. `ids` are oldest first. */
 function netOfTask(past: ReviewedPast, task: string, ids: readonly string[]): readonly NetFile[] {
   const known = nets.get(past.index) ?? new Map<string, KnownNet>();
   nets.set(past.index, known);
@@ -225,7 +225,7 @@ export function taskSummary(
                 ? "removed"
                 : "changed",
         kind: kind === "special" ? "other" : kind,
-        ...(from !== undefined && { from: nameOf(viewer, from) }),
+        ...originOf(viewer, from),
         ...(from === undefined && countsOf(viewer, at, before, after)),
       };
     }),

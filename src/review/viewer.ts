@@ -42,6 +42,11 @@ export function holdsPath(viewer: Viewer, record: ChangeRecord, path: string): b
   );
 }
 
+/** Where something was moved from, for people. A name that a rule hides is hidden as an origin, too. */
+export function originOf(viewer: Viewer, from: string | undefined): { readonly from?: string } {
+  return from === undefined || viewer.workspace.isHidden(from) ? {} : { from: nameOf(viewer, from) };
+}
+
 /** For people: relative to its root, with the root's own name where there are several. */
 export function nameOf({ workspace: { roots } }: Viewer, path: string): string {
   const holding = roots.filter(root => isWithin(path, root.path));

@@ -77,7 +77,7 @@ process.stdin.on("end", () => { over = true; }).resume();
   if (over) process.stdout.write(String(swaps)); else setImmediate(turn);
 })();`;
 
-/** So many calls per second are made even where the machine is slow, unless that takes so much longer. */
+/** This many calls per second are made even where the machine is slow, unless that takes so much longer. */
 const fewest = 15;
 const mostSeconds = 30;
 

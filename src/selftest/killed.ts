@@ -1,5 +1,5 @@
 // Kills servers in the middle of changes to several files: afterwards all files are old or all are new, nothing
-// temporary is left, and undo takes back everything.
+// temporary is left, and undo reverts everything.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Fixture } from "./fixture.ts";
 import type { Section } from "./section.ts";

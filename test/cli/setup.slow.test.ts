@@ -52,18 +52,15 @@ function put(path: string, text: string): string {
 const clients = clientsOn({ platform: process.platform, environment: {}, home: "/home/me" });
 
 describe("polyfs setup", () => {
-  it.each(Object.keys(clients))(
-    "prints what belongs into the configuration of %s, and writes nothing",
-    client => {
-      const { root, project, run } = home();
-      const { code, stdout, stderr } = run("setup", "--print", client);
-      expect(code).toBe(0);
-      expect(stdout).toContain(program);
-      expect(stdout).toContain(project);
-      expect(stderr).toContain(root);
-      expect(readdirSync(root)).toEqual(["project"]);
-    },
-  );
+  it.each(Object.keys(clients))("prints the configuration entry of %s, and writes nothing", client => {
+    const { root, project, run } = home();
+    const { code, stdout, stderr } = run("setup", "--print", client);
+    expect(code).toBe(0);
+    expect(stdout).toContain(program);
+    expect(stdout).toContain(project);
+    expect(stderr).toContain(root);
+    expect(readdirSync(root)).toEqual(["project"]);
+  });
 
   it("writes a configuration that starts a server, with the options that were given", () => {
     const { project, run, file } = home();

@@ -66,7 +66,7 @@ describe("polyfs undo and polyfs redo", () => {
     write(here, "b\n", "b.txt");
     expect(here.run("undo", "--since", id, "--dry-run").code).toBe(0);
     expect(existsSync(here.path("b.txt"))).toBe(true);
-    expect(here.run("undo", "--since", id).stdout).toMatch(/Taken back, as 2 changes: \w+, \w+\.\n$/);
+    expect(here.run("undo", "--since", id).stdout).toMatch(/Undone, as 2 changes: \w+, \w+\.\n$/);
     expect([textOf(here), existsSync(here.path("b.txt"))]).toEqual(["1\n", false]);
     write(here, "3\n");
     writeFileSync(here.path("a.txt"), "mine\n");

@@ -63,7 +63,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
   it("whose home cannot be written is reported in the answer to the first change, and by doctor", () => {
     const answers = write({ HOME: home }, [], "a", "b");
     const [first = "", second = ""] = answers;
-    const note = `${home}/.local/state/polyfs cannot be written, so history is kept among the temporary files, in ${temporary}`;
+    const note = `${home}/.local/state/polyfs cannot be written, so history is kept in the temporary directory, in ${temporary}`;
     expect(first).toContain("created a");
     expect(first).toContain(note);
     expect(second).toContain("created b");

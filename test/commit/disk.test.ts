@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture, faultOf } from "./fixture.ts";
-import { mountSmall } from "./small-disk.ts";
+import { fill, mountSmall } from "./small-disk.ts";
 
 describe("on a disk that is full", () => {
   it("an overwrite, a creation and a patch are refused, and every byte stays", async context => {
@@ -53,6 +54,62 @@ describe("on a disk that is full", () => {
     await fixture.commit([fixture.write("a", "new")]);
     expect(fixture.text("a")).toBe("new");
   });
+});
+
+describe("on a disk that has no room for history", () => {
+  const names = Array.from({ length: 90 }, (_, i) => `f${i}`);
+
+  it.runIf(hasProc)("what was answered can be undone once there is room again", async context => {
+    using fixture = new Fixture(Object.fromEntries(names.map(name => [name, `old ${name}`])));
+    const objects = join(fixture.state, "objects");
+    await using mount = mountSmall(objects, "64k");
+    if (!mount.mounted) return context.skip("needs leave to mount");
+    fill(objects);
+    const answered: string[] = [];
+    for (const name of names) {
+      const fault = await faultOf(fixture.commit([fixture.write(name, `new ${name}`)]));
+      expect(["none", "no_space"]).toContain(fault);
+      expect(fixture.text(name)).toBe(fault === "none" ? `new ${name}` : `old ${name}`);
+      if (fault === "none") answered.push(name);
+    }
+    rmSync(join(objects, "ballast"));
+    spawnSync("mount", ["-o", "remount,size=8m", objects]);
+    await fixture.workspace.settled();
+    const kept = new Map([...fixture.workspace.archive.changes.newest()].map(one => [one.files[0]?.at, one]));
+    for (const name of answered) {
+      const before = kept.get(join(fixture.inside, name))?.files[0]?.before;
+      const hash = before !== undefined && "hash" in before ? (before.hash ?? "") : "";
+      expect(fixture.workspace.archive.objects.get(hash)?.toString()).toBe(`old ${name}`);
+    }
+    // More than the number of times that a failing archive is tried, and fewer than all: memory is bounded.
+    expect(answered.length).toBeGreaterThan(30);
+    expect(answered.length).toBeLessThan(names.length);
+    await fixture.commit([fixture.write("last", "1")]);
+  });
+
+  it.runIf(hasProc)(
+    "a removal does not wait: it frees its room, and says that it cannot be undone",
+    async context => {
+      using fixture = new Fixture();
+      const small = join(fixture.base, "small");
+      await using mount = mountSmall(small, "2m");
+      if (!mount.mounted) return context.skip("needs leave to mount");
+      const root = join(small, "root");
+      mkdirSync(root);
+      writeFileSync(join(root, "large"), randomBytes(1024 * 1024));
+      using workspace = Workspace.open([{ path: root, access: "read-write" }], {
+        state: join(small, "state"),
+      });
+      await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("a") }]);
+      await workspace.settled();
+      const { bavail, bsize } = statfsSync(small);
+      writeFileSync(join(small, "ballast"), Buffer.alloc(Number(bavail * bsize) - 128 * 1024));
+      const removed = await workspace.commit([{ kind: "remove", path: workspace.at("large") }]);
+      expect(removed.recorded).toBe(false);
+      await workspace.settled();
+      expect(statfsSync(small).bavail * bsize).toBeGreaterThan(1024 * 1024);
+    },
+  );
 });
 
 describe("on a disk that is read-only", () => {

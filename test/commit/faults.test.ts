@@ -24,6 +24,30 @@ describe("when a patch fails in the middle", () => {
     }
   });
 
+  it("moves of files and directories before the failure are rolled back", async () => {
+    using fixture = new Fixture({ a: "a", "d/inner": "inner", z: "old z" });
+    const before = fixture.tree();
+    const changes = [
+      { kind: "move" as const, from: fixture.at("a"), to: fixture.at("b") },
+      { kind: "move" as const, from: fixture.at("d"), to: fixture.at("e") },
+      fixture.write("z", "new z"),
+    ];
+    for (const failing of [1, 2]) {
+      let renames = 0;
+      const commit = watching(
+        (_, name) => {
+          if (name === "rename" && ++renames === failing) throw errno("EACCES", name);
+        },
+        () => fixture.commit(changes),
+      );
+      await expect(commit).rejects.toMatchObject({ code: "permission_denied" });
+      await fixture.workspace.settled();
+      expect(fixture.tree(), `rename ${failing}`).toEqual(before);
+    }
+    await fixture.commit(changes);
+    expect(fixture.tree()).toEqual({ b: "a", "e/": "/", "e/inner": "inner", z: "new z" });
+  });
+
   it("a disk that stays broken is reported, and everything is rolled back once it works again", async () => {
     using fixture = new Fixture({ a: "old a", b: "old b" });
     let renames = 0;

@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { Fixture } from "./fixture.ts";
 import { deedsAt, namesTo, plant } from "./planted.ts";
@@ -92,6 +93,20 @@ describe("a journal of a root that this process was not granted", () => {
     expect(recovered(fixture)).not.toHaveProperty(["outside", "new"]);
     using _ = Workspace.open([{ path: fixture.outside, access: "read-write" }], { state: fixture.state });
     expect(fixture.tree(fixture.outside)).toMatchObject({ new: "planted" });
+  });
+
+  it("does not delay a question about history", async () => {
+    using fixture = await fixtures();
+    const [create] = deedsAt(fixture.outside, "new");
+    if (create === undefined) throw new Error("no such deed");
+    plant(fixture.state, create, keyOf(fixture));
+    const { workspace } = fixture;
+    vi.useFakeTimers({ toFake: ["setTimeout"] }); // a wait would never end
+    try {
+      expect(await listChanges(workspace, { limit: 10 })).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("is not kept from it by what was recovered, which is not done again", async () => {

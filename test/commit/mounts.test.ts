@@ -1,5 +1,5 @@
 // Moves from one mount to another, also of the same device: what cannot be renamed is copied, verified and removed.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,6 +79,37 @@ describe.skipIf(!mayMount())(
           expect(() => open(root, join(base, "beside"))).not.toThrow();
         } finally {
           execFileSync("umount", ["-l", other]); // a root may still be held for a moment
+          rmSync(base, { recursive: true, force: true });
+        }
+      },
+    );
+
+    it.runIf(hasProc)(
+      "is refused in memory as on a disk, and allowed on another file system than the root",
+      () => {
+        const base = mkdtempSync(join(tmpdir(), "polyfs-mounted state-"));
+        const [memory, second, third] = ["memory", "second", "third"].map(name => join(base, name)) as [
+          string,
+          string,
+          string,
+        ];
+        for (const directory of [memory, second, third]) mkdirSync(directory);
+        const open = (path: string, state: string) =>
+          openEngine({ roots: [{ path, access: "read-write" }], state })[Symbol.dispose]();
+        const refused = expect.objectContaining({ code: "state_in_root" });
+        try {
+          for (const at of [memory, third])
+            execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "none", at]);
+          mkdirSync(join(memory, "root/deep"), { recursive: true });
+          mkdirSync(join(third, "state"));
+          execFileSync("mount", ["--bind", join(memory, "root"), second]);
+          expect(() => open(join(memory, "root"), join(second, "deep/not/yet"))).toThrow(refused);
+          expect(() => open(second, join(memory, "root/deep"))).toThrow(refused);
+          expect(() => open(second, join(third, "state"))).not.toThrow();
+          expect(() => open(second, join(base, "beside"))).not.toThrow();
+          expect(() => open(base, join(third, "state"))).toThrow(refused);
+        } finally {
+          for (const at of [second, third, memory]) spawnSync("umount", ["-l", at]);
           rmSync(base, { recursive: true, force: true });
         }
       },

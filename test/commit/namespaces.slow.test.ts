@@ -115,6 +115,15 @@ describe("a process that lives in another namespace", () => {
       texts.push((await file.bytes(1_000_000)).toString());
     }
     expect(new Set(texts).size).toBe(1);
-    expect(folders()).not.toContain(theirs);
+    // Its output is closed a moment before it is gone.
+    await expect
+      .poll(
+        () => {
+          using _ = fixture.workspace.file(fixture.at("f0"));
+          return folders();
+        },
+        { timeout: 10_000 },
+      )
+      .not.toContain(theirs);
   });
 });

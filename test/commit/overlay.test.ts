@@ -148,7 +148,7 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
       expect(tree, `call ${failing} (${failed}), ${outcome}`).toBe(outcome === "done" ? after : before);
     }
     expect(seen).toEqual(new Set(["done", "failed"]));
-  }, 120_000);
+  });
 
   it("is whole, or gone whole, after a kill in the middle of its removal", async () => {
     using worker = await bundle("worker.ts");
@@ -172,5 +172,5 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
       expect(tree === before || (!tree.includes("./t") && tree.includes("./w/r/p"))).toBe(true);
       expect(tree).not.toContain(".polyfs");
     }
-  }, 60_000);
+  });
 });

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -61,6 +62,45 @@ describe("several processes", () => {
     const others = Object.entries(fixture.tree()).filter(([path]) => path !== "f0");
     expect(new Set(others.map(([, text]) => text.slice(0, 3))).size).toBe(1);
     expect(fixture.text("f0")).toBe("mine");
+  });
+});
+
+describe("a process that has run out of descriptors", () => {
+  it("does not take a living one for dead: it would roll back what that one is writing", async () => {
+    using fixture = new Fixture({ a: "old" });
+    const { child, ended } = start(worker.path, "writesAndPauses", fixture.base);
+    await new Promise(resolve => child.stdout.once("data", resolve));
+    const limited = `ulimit -n 64; exec "$0" "$@"`;
+    const args = ["-c", limited, process.execPath, worker.path, "judges", fixture.base];
+    const { stdout, stderr } = spawnSync("sh", args, { encoding: "utf8" });
+    writeFileSync(join(fixture.base, "go"), "");
+    await ended;
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual({ asked: 1, dead: 0 });
+  });
+
+  it("closes each connection at once, and others do not connect again and again", async () => {
+    using fixture = new Fixture({ a: "old" });
+    const limited = `ulimit -n 96; exec "$0" "$@"`;
+    const args = ["-c", limited, process.execPath, worker.path, "writesAndStays", fixture.base];
+    const child = spawn("sh", args, { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise(resolve => child.on("close", resolve));
+    await new Promise(resolve => child.stdout.once("data", resolve));
+    let connections = 0;
+    const count = () => {
+      connections++;
+    };
+    subscribe("net.client.socket", count);
+    try {
+      using _directory = fixture.workspace.directory(fixture.at("."));
+      await expect.poll(() => connections).toBeGreaterThan(0);
+      for (let i = 0; i < 100 && connections <= 10; i++) await pause(10);
+    } finally {
+      unsubscribe("net.client.socket", count);
+      child.kill("SIGKILL");
+      await ended;
+    }
+    expect(connections).toBeLessThanOrEqual(10);
   });
 });
 

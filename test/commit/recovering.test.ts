@@ -12,10 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lockKey } from "../../src/engine/workspace/commit/lock.ts";
+import { bundle } from "./bundle.ts";
 import { Fixture } from "./fixture.ts";
+import { scenarios } from "./scenarios.ts";
 
 it("the lock of a dead process holds until another process has recovered it, however long that takes", async () => {
   using fixture = new Fixture({ "a.txt": "old\n", "b.txt": "other\n" });
@@ -47,4 +50,26 @@ it("the lock of a dead process holds until another process has recovered it, how
   rmSync(dead, { recursive: true });
   await write("a.txt", "now\n", 10_000);
   expect([fixture.text("a.txt"), existsSync(lock)]).toEqual(["now\n", false]);
+});
+
+it("once the locks of a dead process are gone, no recovery changes its files again, even if the first one was killed", async () => {
+  using worker = await bundle("worker.ts");
+  const index = scenarios.findIndex(({ name }) => name.startsWith("a file rewritten in place"));
+  const scenario = scenarios[index];
+  const run = (base: string, task: string, at: string) =>
+    spawnSync(process.execPath, [worker.path, task, base, at], { cwd: tmpdir() }).signal; // our own may be gone
+  let killed = 0;
+  for (let at = 1; ; at++) {
+    using fixture = new Fixture(scenario?.files ?? {});
+    scenario?.prepare?.(fixture);
+    expect(run(fixture.base, "scenario", `${index}:1:truncate`)).toBe("SIGKILL");
+    if (run(fixture.base, "recover", `${at}:unlink`) === null) break;
+    killed++;
+    if (readdirSync(join(fixture.state, "locks")).length > 0) continue;
+    writeFileSync(join(fixture.inside, "a"), "newer"); // into the file itself, as an edit of a linked file goes
+    fixture.reopen();
+    fixture.workspace.at("a");
+    expect(`unlink ${at}: ${fixture.text("a")}`).toBe(`unlink ${at}: newer`);
+  }
+  expect(killed).toBeGreaterThan(3);
 });

@@ -172,7 +172,8 @@ describe("edits of one file that wait for its lock", () => {
   });
 
   it("are made one by one if they cannot be made together, and nothing is lost", async () => {
-    for (const failing of ["rename", "flushData", "open"]) {
+    // A slow disk is flushed by another thread.
+    for (const failing of ["rename", "flushData or flushDataLater", "open"]) {
       using fixture = new Fixture({ a: "0\n" });
       await fixture.workspace.edit(fixture.at("a"), added("warm"));
       await fixture.workspace.settled();
@@ -184,13 +185,13 @@ describe("edits of one file that wait for its lock", () => {
       const outcomes = await watching(
         (_, name) => {
           // The first of these calls after the queue is full belongs to the shared commit.
-          if (name !== failing || failed || !full) return;
+          if (!failing.split(" or ").includes(name) || failed || !full) return;
           failed = true;
           throw errno("EACCES", name);
         },
         () => Promise.allSettled(together(fixture, [first, added("2"), added("3")])),
       );
-      expect(failed).toBe(true);
+      expect({ failing, failed }).toEqual({ failing, failed: true });
       expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
       expect(fixture.text("a").split("\n").toSorted().join("")).toBe("0123warm");
     }

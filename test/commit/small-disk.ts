@@ -4,7 +4,7 @@ import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-/** Mounts it on a directory, until it is disposed of; `mounted` is false where that is not allowed. */
+/** Mounts it on a directory, until it is disposed of; `mounted` is false if that is not allowed. */
 export function mountSmall(directory: string, size = "2m"): AsyncDisposable & { mounted: boolean } {
   mkdirSync(directory, { recursive: true });
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);

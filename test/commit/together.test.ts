@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import type { Current } from "../../src/engine/workspace/commit/change.ts";
+import { inSlices } from "../../src/engine/workspace/footprint/time-slice.ts";
 import { Fixture, faultOf } from "./fixture.ts";
 
 const line = (file: Current | undefined, text: string) =>
@@ -18,6 +19,22 @@ describe("many at once in one process", () => {
       ),
     );
     expect(fixture.text("a").trim().split("\n")).toEqual(numbers);
+  });
+
+  it("a call that is held up before its first file keeps its place", async () => {
+    /** Takes longer than a slice to give its first element, as when the machine stops the process there. */
+    class HeldUp extends Array<number> {
+      override *[Symbol.iterator](): ArrayIterator<number> {
+        const until = performance.now() + 30;
+        while (performance.now() < until);
+        yield 1;
+      }
+    }
+    const done: string[] = [];
+    const first = inSlices(new HeldUp(), () => done.push("first"));
+    const second = inSlices([2], () => done.push("second"));
+    await Promise.all([first, second]);
+    expect(done).toEqual(["first", "second"]);
   });
 
   it("edits of several files in opposite orders neither wait for each other forever nor lose anything", async () => {

@@ -1,7 +1,8 @@
 // A process that commits, for tests that kill it, or run several of it at once. Arguments: what to do, the base
 // of a Fixture, and a number.
-import { existsSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { isDead, socketsOf } from "../../src/engine/workspace/commit/state.ts";
 import { takeWorkingDirectory } from "../../src/engine/workspace/system/entered-directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
@@ -11,9 +12,10 @@ import { carryOut, scenarios } from "./scenarios.ts";
 takeWorkingDirectory(); // as the program does, where /proc is hidden
 const [, , task = "", base = "", given = "0"] = process.argv;
 const number = Number(given);
-const workspace = Workspace.open([{ path: join(base, "inside"), access: "read-write" }], {
-  state: join(base, "state"),
-});
+const open = () =>
+  Workspace.open([{ path: join(base, "inside"), access: "read-write" }], { state: join(base, "state") });
+let workspace: Workspace; // opening it recovers
+if (task !== "recover") workspace = open();
 
 const tasks: Record<string, () => Promise<void>> = {
   /** Patches eight files and a fresh directory to one version after another, until it is killed. */
@@ -64,16 +66,17 @@ const tasks: Record<string, () => Promise<void>> = {
     process.stdout.write(JSON.stringify(texts));
   },
 
-  /** Only starts, and with it recovers; kills itself in the n-th system call of that. */
+  /** Only starts, and with it recovers; kills itself in the n-th system call of that, or in the n-th of one name. */
   async recover() {
+    const [at = "", only] = given.split(":");
+    let count = 0;
     await watching(
-      count => {
-        if (count === number) process.kill(process.pid, "SIGKILL");
+      (_, name) => {
+        if (only !== undefined && name !== only) return;
+        if (++count === Number(at)) process.kill(process.pid, "SIGKILL");
       },
       async () => {
-        Workspace.open([{ path: join(base, "inside"), access: "read-write" }], {
-          state: join(base, "state"),
-        });
+        open();
       },
     );
   },
@@ -121,6 +124,30 @@ const tasks: Record<string, () => Promise<void>> = {
     writeSync(1, "written\n");
     const never = new Int32Array(new SharedArrayBuffer(4));
     while (!existsSync(join(base, "go"))) Atomics.wait(never, 0, 0, 20);
+  },
+
+  /** Takes all descriptors, and stays until it is killed. */
+  async writesAndStays() {
+    await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("theirs") }]);
+    await workspace.settled();
+    setInterval(takeAll, 1);
+    writeSync(1, "written\n");
+    await new Promise(resolve => setTimeout(resolve, 600_000));
+  },
+
+  /** Tells which of the other processes it takes for dead when it has no descriptor left. */
+  async judges() {
+    const processes = join(base, "state/processes");
+    const others = readdirSync(processes).map(name => join(processes, name, "owner"));
+    const open: number[] = [];
+    try {
+      for (;;) open.push(openSync("/dev/null", "r"));
+    } catch {
+      // there are no more
+    }
+    const dead = others.filter(owner => isDead(owner, socketsOf(join(base, "state"))));
+    for (const fd of open) closeSync(fd);
+    writeSync(1, JSON.stringify({ asked: others.length, dead: dead.length }));
   },
 
   /** Writes to `a`, and is gone as soon as it has the answer. */
@@ -204,3 +231,11 @@ const tasks: Record<string, () => Promise<void>> = {
 };
 
 await tasks[task]?.();
+
+function takeAll(): void {
+  try {
+    for (;;) openSync("/dev/null", "r");
+  } catch {
+    // none is left
+  }
+}

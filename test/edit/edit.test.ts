@@ -308,7 +308,7 @@ describe("edits by line", () => {
 });
 
 describe("a regular expression", () => {
-  it("replaces with groups; a line of its own is added nowhere", async () => {
+  it("replaces with groups, and adds no line of its own", async () => {
     expect(await edited("a=1\r\nb=2\r\n", [regex("^(\\w)=(\\d)$", "$2=$1")])).toBe("1=a\r\n2=b\r\n");
     expect(await edited("x\ny\n", [regex("^(.*)$", "<\\1>", { style: sedStyle })])).toBe("<x>\n<y>\n");
     expect(await edited("a\r\nb\r\n", [regex("a\\r\\nb", "a\\nb\\nc", { style: sedStyle })])).toBe(

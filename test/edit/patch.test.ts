@@ -167,7 +167,7 @@ describe("a unified diff", () => {
     expect(one("--- x/a\n+++ x/a\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({ kind: "modify", path: "x/a" });
   });
 
-  it("is refused with the line where it is malformed, or is none of a text", async () => {
+  it("is refused with the number of its malformed line, or if it is not a text patch", async () => {
     const cases: [string, number][] = [
       ["", 1],
       ["just words\n", 1],

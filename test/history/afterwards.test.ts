@@ -18,11 +18,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { contentHash } from "../../src/engine/text/version.ts";
+import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "../commit/bundle.ts";
-import { errno } from "../commit/failing.ts";
+import { errno, watching } from "../commit/failing.ts";
 import { Fixture } from "../commit/fixture.ts";
 import { hasProc } from "../setup/proc.ts";
 
@@ -53,6 +54,30 @@ describe("a change that has just been answered", () => {
     await undo(workspace, { change: latest?.id ?? "" });
     expect(fixture.text("second")).toBe("0");
   });
+
+  it.each(["EMFILE", "ENOMEM", "ENOSPC"])(
+    "and could not be recorded for %s holds nothing of a later one: undo does not remove that",
+    async code => {
+      using fixture = new Fixture({ "tree/f": "old", small: "old" });
+      const { workspace, state } = fixture;
+      const big = Buffer.alloc(17 * 1024 * 1024, "x");
+      const first: Record<string, Change> = {
+        "copy/f": { kind: "copy", from: fixture.at("tree"), to: fixture.at("copy") },
+        big: { kind: "write", path: fixture.at("big"), bytes: big },
+        "copy of small": { kind: "copy", from: fixture.at("small"), to: fixture.at("copy of small") },
+      };
+      for (const [name, change] of Object.entries(first)) {
+        const fail = (_: number, call: string, [at]: readonly unknown[]) => {
+          if (String(at).startsWith(join(state, "objects"))) throw errno(code, call);
+        };
+        const { id } = await watching(fail, () => fixture.commit([change]));
+        await fixture.commit([fixture.write(name, "later")]);
+        const fault = await undo(workspace, { change: id }).catch(error => error);
+        expect(["stale", "not_kept"], name).toContain(fault.code);
+        expect(fixture.text(name), name).toBe("later");
+      }
+    },
+  );
 
   it("is kept where it was deleted while there were too few handles to record it, and can be undone", async () => {
     const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d/${i}/f`, `${i}`]));
@@ -178,6 +203,19 @@ describe("old content", () => {
     } finally {
       rmSync(state, { recursive: true });
     }
+  });
+});
+
+describe("a record with something else in its place", () => {
+  it.each(["mkdir", "mkfifo"])("does not hide the other changes: %s", async make => {
+    using fixture = new Fixture({ a: "old" });
+    const first = await fixture.commit([fixture.write("a", "first")]);
+    const second = await fixture.commit([fixture.write("a", "second")]);
+    await fixture.workspace.settled();
+    const record = join(fixture.state, "changes", `${second.id}.json`);
+    rmSync(record);
+    expect(spawnSync(make, [record]).status).toBe(0);
+    expect((await listChanges(fixture.workspace, { limit: 10 })).map(({ id }) => id)).toEqual([first.id]);
   });
 });
 

@@ -90,7 +90,7 @@ describe("what others commit while a command runs", () => {
     expect(footprint.shared).toEqual([]);
   });
 
-  it("is none of its doing where it wrote nothing", async () => {
+  it("is empty if the command wrote nothing", async () => {
     write("a");
     const footprint = await footprintOf(() => edit("a", "theirs"));
     expect(footprint).toMatchObject({ changes: [], leftOut: [], shared: [], unseen: [] });
@@ -191,7 +191,7 @@ function contentOf(snapshot: { kind: string; hash?: string } | undefined): strin
 }
 
 describe("what a command did", () => {
-  it("is recorded as what was there and what is there now, where the type changed", async () => {
+  it("records both states of a path whose type changed", async () => {
     for (const path of ["file-link", "file-dir", "dir-file/x/y", "kept/a", "again/a"]) write(path);
     symlinkSync("kept", join(root, "link"));
     const footprint = await footprintOf(() =>

@@ -250,7 +250,7 @@ function content(shown: string | undefined): string | undefined {
 }
 
 describe("whatever others do between a change and its undo", () => {
-  it("stays, and what was not part of the change is not touched", async () => {
+  it("stays, and undo touches nothing that was not part of the change", async () => {
     await fc.assert(
       fc.asyncProperty(changing, others, async (step, meddling) => {
         execFileSync("sh", [

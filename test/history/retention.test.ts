@@ -49,7 +49,7 @@ describe("what is kept of the past", () => {
     expect(isThere(objectAt(fixture.state, young))).toBe(true);
   });
 
-  it("is cleared by size, the least recently used first, and never what was used a moment ago", () => {
+  it("is evicted by size, least recently used first, but never if it was just used", () => {
     using fixture = new Fixture();
     mkdirSync(fixture.state, { mode: 0o700 });
     const archive = new Archive(fixture.state, { ...limits, maxBytes: 25 });

@@ -113,6 +113,19 @@ describe("a change is undone", () => {
     expect(get("f")).toBe("one\nzwei\nthree\nfour\nFIVE\n");
   });
 
+  it("without temporary files of another process: they are neither copied nor restored", async () => {
+    mkdirSync(join(root, "d"));
+    writeFileSync(join(root, "d/f"), "text");
+    writeFileSync(join(root, `d/.polyfs-${"0123456789abcdef".repeat(2)}.tmp`), "half a fi");
+    await workspace.commit([{ kind: "copy", from: workspace.at("d"), to: workspace.at("e") }]);
+    expect(readdirSync(join(root, "e"))).toEqual(["f"]);
+    await undo(workspace);
+    expect(readdirSync(root)).toEqual(["d"]);
+    await workspace.commit([{ kind: "remove", path: workspace.at("d"), recursive: true }]);
+    await undo(workspace);
+    expect(readdirSync(join(root, "d"))).toEqual(["f"]);
+  });
+
   it("and an undo can be undone, also by its path alone", async () => {
     put("f", "1");
     await commit(write("f", "2"));
@@ -165,7 +178,7 @@ describe("a change is undone", () => {
     expect(get("f")).toBe("1");
   });
 
-  it("never outside the directories of the one who asks", async () => {
+  it("never outside the directories of the caller", async () => {
     mkdirSync(join(base, "other"));
     using other = Workspace.open([{ path: join(base, "other"), access: "read-write" }], {
       state: join(base, "state"),

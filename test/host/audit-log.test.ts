@@ -1,10 +1,20 @@
 // The audit log's chain: whatever is done to its lines is found, and what polyfs does itself is not.
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { checkAudit } from "../../src/host/audit-check.ts";
 import { AuditLog } from "../../src/host/audit-log.ts";
+import { fill, mountSmall } from "../commit/small-disk.ts";
 
 let path: string;
 beforeEach(() => {
@@ -52,6 +62,42 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ chains: 2, open: 2, problems: [] });
   });
 
+  it("has an entry in the next turn, and one that expects others with them or a moment later", async () => {
+    using log = open();
+    const numbers = () => [...readFileSync(path, "utf8").matchAll(/"n":(\d)/g)].map(([, n]) => Number(n));
+    log.append({ n: 1 }, true);
+    await new Promise(resolve => setImmediate(resolve));
+    expect(numbers()).toEqual([]);
+    log.append({ n: 2 });
+    await new Promise(resolve => setImmediate(resolve));
+    expect(numbers()).toEqual([1, 2]);
+    log.append({ n: 3 }, true);
+    await expect.poll(numbers).toEqual([1, 2, 3]);
+    for (let n = 0; n < 100; n++) log.append({ n: 4 }, true);
+    await new Promise(resolve => setImmediate(resolve));
+    expect(numbers()).toHaveLength(103);
+    log.reopen();
+    expect(checkAudit(path)).toMatchObject({ lines: 105, problems: [] });
+  });
+
+  it("has the time of each entry, to the millisecond", async () => {
+    const before = Date.now();
+    using log = open();
+    for (let n = 0; n < 30; n++) {
+      log.append({ n });
+      await new Promise(resolve => setTimeout(resolve, 40)); // into the next second
+    }
+    log.reopen();
+    const times = readFileSync(path, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map(line => JSON.parse(line).time as string);
+    const instants = times.map(time => Date.parse(time));
+    expect(instants.map(instant => new Date(instant).toISOString())).toEqual(times);
+    expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+    expect(instants.every(instant => instant >= before && instant <= Date.now())).toBe(true);
+  });
+
   it("is whole through rotation, also where the oldest lines are gone", async () => {
     {
       using log = open(3000);
@@ -74,6 +120,63 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ lines: 6, problems: [] });
     renameSync(`${path}.1`, `${path}.old`);
     expect(checkAudit(path)).toMatchObject({ lines: 3, problems: [] });
+  });
+
+  describe("on a full disk", () => {
+    const errors: unknown[] = [];
+    /** Appends entries one by one until the disk is full, nearly always in the middle of a line, and some more. */
+    async function filledUp(disk: string): Promise<AuditLog> {
+      path = join(disk, "audit.log");
+      errors.length = 0;
+      const log = new AuditLog(path, { maxBytes: 1e6, about: {}, onError: error => errors.push(error) });
+      fill(disk);
+      for (let n = 0; n < 40; n++) {
+        log.append({ n, text: "x".repeat(200) });
+        await new Promise(resolve => setImmediate(resolve));
+      }
+      expect(errors).toHaveLength(1);
+      return log;
+    }
+    const noMount = "needs leave to mount a file system";
+
+    it("keeps the lines that come, and writes them when there is room again", async ({ skip }) => {
+      const disk = join(dirname(path), "disk");
+      await using mount = mountSmall(disk, "64k");
+      skip(!mount.mounted, noMount);
+      using _log = await filledUp(disk);
+      rmSync(join(disk, "ballast"));
+      await expect.poll(() => readFileSync(path, "utf8").split("\n").length).toBe(42);
+      expect(checkAudit(path)).toMatchObject({ lines: 41, problems: [] });
+      expect(errors).toHaveLength(1);
+    });
+
+    it("ends the line that it began in the file where it began, also if that is moved away", async ({
+      skip,
+    }) => {
+      const disk = join(dirname(path), "disk");
+      await using mount = mountSmall(disk, "64k");
+      skip(!mount.mounted, noMount);
+      using log = await filledUp(disk);
+      renameSync(path, `${path}.1`);
+      rmSync(join(disk, "ballast"));
+      await new Promise(resolve => setTimeout(resolve, 200)); // until it looks at its name again
+      log.reopen();
+      log.reopen();
+      expect(readFileSync(`${path}.1`, "utf8").endsWith("\n")).toBe(true);
+      expect(checkAudit(path).problems).toEqual([]);
+    });
+
+    it("writes nothing after it was closed", async ({ skip }) => {
+      const disk = join(dirname(path), "disk");
+      await using mount = mountSmall(disk, "64k");
+      skip(!mount.mounted, noMount);
+      (await filledUp(disk))[Symbol.dispose]();
+      // It gets the descriptor that the log had.
+      const other = openSync(join(dirname(disk), "other"), "w+");
+      onTestFinished(() => closeSync(other));
+      await new Promise(resolve => setTimeout(resolve, 1500));
+      expect(fstatSync(other).size).toBe(0);
+    });
   });
 
   it("reports each line that was taken out, but for the last", () => {

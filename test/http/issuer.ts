@@ -13,14 +13,18 @@ export interface TestIssuer {
   ): Promise<{ authorization: string }>;
 }
 
-export async function startIssuer(audience: string): Promise<TestIssuer> {
+/** `metadata`: fields that its metadata has besides or instead of the right ones. */
+export async function startIssuer(
+  audience: string,
+  metadata: Record<string, unknown> = {},
+): Promise<TestIssuer> {
   const own = await generateKeyPair("ES256");
   const foreign = await generateKeyPair("ES256");
   const jwk = { ...(await exportJWK(own.publicKey)), kid: "1", alg: "ES256", use: "sig" };
   let url = "";
   const server = createServer((request, response) => {
     const documents: Record<string, unknown> = {
-      "/.well-known/oauth-authorization-server": { issuer: url, jwks_uri: `${url}/keys` },
+      "/.well-known/oauth-authorization-server": { issuer: url, jwks_uri: `${url}/keys`, ...metadata },
       "/keys": { keys: [jwk] },
     };
     const document = documents[request.url ?? ""];

@@ -9,8 +9,11 @@ import { modern, send } from "./wire.ts";
 const audience = "https://files.example/mcp";
 const metadataUrl = "https://files.example/.well-known/oauth-protected-resource/mcp";
 
-async function fixture(root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" })) {
-  const issuer = await startIssuer(audience);
+async function fixture({
+  root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" }),
+  metadata = {} as Record<string, unknown>,
+} = {}) {
+  const issuer = await startIssuer(audience, metadata);
   const served = await serve([root], {
     access: ({ workspace }, log) =>
       new OAuth({ issuer: issuer.url, audience, rootsClaim: "polyfs_roots", workspace, log }),
@@ -23,13 +26,13 @@ async function fixture(root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" })) {
 }
 
 describe("with an authorization server", () => {
-  it("a token of its own lets in, as often as it is shown", async () => {
+  it("a valid token is accepted every time", async () => {
     const { issuer, list } = await fixture();
     const token = await issuer.token();
     expect([(await list(token)).status, (await list(token)).status]).toEqual([200, 200]);
   });
 
-  it("a token for a workspace does not reach what is served otherwise", async () => {
+  it("a token for a workspace does not reach directories that are served directly", async () => {
     const { issuer, list } = await fixture();
     expect((await list(await issuer.token({ polyfs_workspace: "main" }))).status).toBe(404);
     for (const claim of [7, null, "", "../x", ["main"]])
@@ -133,7 +136,7 @@ describe("with an authorization server", () => {
       if (!("polyfs_roots" in claims)) return "a b";
       return one === "a" || (one as { path?: string } | null)?.path === "a" ? "a" : "403";
     };
-    const { issuer, call } = await fixture(root);
+    const { issuer, call } = await fixture({ root });
     for (const order of [tokens, tokens.toReversed()]) {
       for (const claims of order) {
         const who = await issuer.token(claims);
@@ -153,6 +156,14 @@ describe("with an authorization server", () => {
     });
     const reply = await modern(`${url}/mcp/fs`, "tools/list", {}, await issuer.token());
     expect(reply.status).toBe(503);
+  });
+
+  it.each([
+    ["larger than 1 MB", { padding: "x".repeat(1024 * 1024) }],
+    ["about another issuer", { issuer: "https://issuer.example" }],
+  ])("metadata of the issuer that is %s is not used: 503 for a token that it signed", async (_, metadata) => {
+    const { issuer, list } = await fixture({ metadata });
+    expect((await list(await issuer.token())).status).toBe(503);
   });
 
   it("an issuer by a plain connection to another machine is refused at the start", () => {

@@ -288,7 +288,7 @@ describe("a server that gets a signal", () => {
     const { url, signal, ended } = await start("--tokens", file, "--audit", audit, ...dialect, root);
     const command = "touch started; sleep 1; echo finished";
     const running = modern(`${url}/mcp`, "tools/call", { name: "bash", arguments: { command } }, who);
-    await expect.poll(() => existsSync(join(root, "started")), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(root, "started"))).toBe(true);
     renameSync(audit, `${audit}.1`);
     signal("SIGHUP");
     expect((await running).body).toContain("finished");
@@ -304,7 +304,7 @@ describe("a server that gets a signal", () => {
     const command = "touch started; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; echo finished";
     const running = modern(`${url}/mcp`, "tools/call", { name: "bash", arguments: { command } });
     await expect
-      .poll(async () => (await send(`${url}/metrics`)).body, { timeout: 10_000 })
+      .poll(async () => (await send(`${url}/metrics`)).body)
       .toContain("\npolyfs_calls_running 1\n");
     signal("SIGTERM");
     expect((await running).body).toContain("finished");

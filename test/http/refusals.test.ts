@@ -57,6 +57,17 @@ describe("a request that is not for this server", () => {
     expect(reply.headers["access-control-allow-origin"]).toBe(status === 200 ? origin : undefined);
   });
 
+  it.each([
+    ["cross-site", 403],
+    ["same-site", 403],
+    ["same-origin", 200],
+    ["none", 200],
+  ])("from a browser that gives no Origin and says %s is answered %i", async (site, status) => {
+    const { url } = await serve([tree()]);
+    const reply = await modern(`${url}/mcp/fs`, "tools/list", {}, { "sec-fetch-site": site });
+    expect(reply.status).toBe(status);
+  });
+
   it("gets no leave for any page when a browser asks first", async () => {
     const { url } = await serve([tree()], { origins: ["http://localhost:1"] });
     const ask = (origin: string) => send(`${url}/mcp`, { method: "OPTIONS", headers: { origin } });
@@ -216,7 +227,7 @@ describe("a caller", () => {
     expect((await modern(`${url}/mcp/fs`, "tools/list", {}, out)).status).toBe(403);
   });
 
-  it("whose token permits less is not offered the rest, and gets 403 when it calls it all the same", async () => {
+  it("is offered only the tools that its token permits, and gets 403 for the others", async () => {
     const root = tree({ "a.txt": "a" });
     const tokens = tokenFile();
     const { reader, one } = tokens.write(
@@ -341,7 +352,7 @@ describe("a token file that changes", () => {
     expect((await modern(`${url}/mcp/fs`, "tools/list", {}, ann)).status).toBe(401);
   });
 
-  it("ends the callers whose tokens are gone or changed, and no others", () => {
+  it("ends the sessions of callers whose tokens were removed or changed, and no others", () => {
     const file = tokenFile();
     const all = file.write({ name: "ann" }, { name: "bob" }, { name: "eve" });
     using workspace = Workspace.open([{ path: tree(), access: "read-only" }]);

@@ -33,6 +33,8 @@ describe("servers that share a store", () => {
     expect(metrics).toMatch(/^polyfs_store_up 1$/m);
     rmSync(join(store, "names"), { recursive: true }); // the store is damaged while they run
     expect(await says(a.url, "read_file", { path: "f.txt" })).toMatch(/2: two\n.*cannot be reached/s);
+    const refused = await says(a.url, "read_file", { path: "absent.txt" });
+    expect(refused).toMatch(/^not_found: .*cannot be reached. This is the copy of this server/s);
     expect(await says(a.url, "write_file", { path: "g.txt", content: "x" })).toMatch(/^io: The shared store/);
   });
 

@@ -47,7 +47,7 @@ function open(): Workspace {
 }
 
 describe.skipIf("missing" in found)("while a command runs", () => {
-  it("what is covered for it is not replaced, moved, created or deleted, by any server", async () => {
+  it("no server replaces, moves, creates or deletes a path that is hidden from a running command", async () => {
     if ("missing" in found) return;
     using workspace = open();
     using other = open();

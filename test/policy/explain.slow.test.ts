@@ -124,7 +124,7 @@ it("explain says what reading and writing do, for 1,000 random rules and paths",
     }
     await workspace.settled();
   }
-}, 60_000);
+});
 
 it("a rule that never decides is named", () => {
   const all = { name: "all", paths: ["**"], access: "write" } as const;
@@ -169,7 +169,7 @@ it("a policy that is deleted or broken while the server runs leaves the old rule
   await readUntilSaid("not JSON");
   policyFile([]);
   await expect.poll(read, { timeout: 20_000 }).toContain("CANARY");
-}, 60_000);
+});
 
 it("doctor names secrets that the policy in force shows", () => {
   mkdirSync(join(root, "deep"));

@@ -119,7 +119,9 @@ describe("a policy file", () => {
     expect(out).toMatch(message);
   });
   it("that is not there, or lies in a served directory, is refused", async () => {
-    expect((await call(["--policy", join(base, "none.json")], "list_roots", {})).out).toMatch(/is not there/);
+    expect((await call(["--policy", join(base, "none.json")], "list_roots", {})).out).toMatch(
+      /does not exist/,
+    );
     writeFileSync(join(root, "policy.json"), '{"rules": []}');
     expect((await call(["--policy", join(root, "policy.json")], "list_roots", {})).out).toMatch(
       /which is served/,

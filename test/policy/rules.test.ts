@@ -9,7 +9,7 @@ import {
   decisionFor,
   narrower,
   type PolicyRule,
-  ruleName,
+  refusingName,
   unrestricted,
 } from "../../src/engine/policy/rule.ts";
 
@@ -243,7 +243,7 @@ function tried(rules: readonly PolicyRule[], root: string, path: string) {
         .filter(({ paths, access }) => pathGlobs(paths).match(folded, isTop && access !== "write"));
       const deciding = applying.find(({ access }) => access === "deny") ?? applying.at(-1);
       if (deciding === undefined) return unrestricted;
-      return decisionFor(deciding.access ?? "write", [], ruleName(deciding, deciding.i));
+      return decisionFor(deciding.access ?? "write", [], refusingName(deciding, deciding.i));
     })
     .reduce(narrower);
 }

@@ -106,7 +106,7 @@ describe.skipIf("missing" in found)("a command in the sandbox", () => {
     const command =
       "echo z > migrations/1.sql; touch migrations/2.sql; rm -rf migrations; mv migrations m; echo z > asked.txt; rm asked.txt; true";
     const refused = await inSandbox(command);
-    expect(refused).toContain("[what a rule asks about is read-only for commands");
+    expect(refused).toContain("[paths that need approval are read-only for commands");
     expect(readFileSync(join(root, "migrations/1.sql"), "utf8")).toBe("one\n");
     expect(existsSync(join(root, "migrations/2.sql"))).toBe(false);
     expect(readFileSync(join(root, "asked.txt"), "utf8")).toBe("asked\n");

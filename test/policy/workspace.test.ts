@@ -72,6 +72,12 @@ describe("what a rule denies", () => {
       expect(await codeOf(() => workspace.directory(workspace.at(path)).close()), path).toBe("forbidden");
     expect(await codeOf(() => workspace.stat(workspace.at("secrets/deep/key")))).toBe("forbidden");
   });
+  it("is not named by the refusal of something else that the same rule denies", async () => {
+    using workspace = open([{ paths: ["secrets/**", "app/midnight.txt"], access: "deny" }]);
+    const refused = await read(workspace, "secrets/deep/key").catch((error: unknown) => error);
+    expect(JSON.stringify((refused as Fault).data)).toContain("rule 1");
+    expect(JSON.stringify((refused as Fault).data)).not.toContain("midnight");
+  });
   it("cannot be written, removed, moved, or taken along with its directory", async () => {
     using workspace = open();
     const at = (path: string) => workspace.at(path);
@@ -181,7 +187,7 @@ describe("a masked file", () => {
     }
     await workspace.settled();
   });
-  it("cannot come under a name whose mask would show a value", async () => {
+  it("cannot be moved to a name whose mask would show a value", async () => {
     writeFileSync(join(root, ".npmrc"), "a=/* hunter2\n");
     using workspace = open();
     const at = (path: string) => workspace.at(path);
@@ -196,7 +202,7 @@ describe("a masked file", () => {
       ),
     ).toBe("forbidden");
   });
-  it("may come under a name whose mask hides as much of it, and back by undo", async () => {
+  it("can be moved to a name whose mask hides as much of it, and undo moves it back", async () => {
     writeFileSync(join(root, ".netrc"), "machine a login b password hunter2\n");
     using workspace = open();
     const at = (path: string) => workspace.at(path);

@@ -72,7 +72,7 @@ function compiled(pattern: string, flags: string): RegExp | undefined {
   }
 }
 
-/** Which of the lines ripgrep finds; undefined where it refuses the pattern, and every file would be read. */
+/** Which of the lines ripgrep finds; undefined if it refuses the pattern, and every file would be read. */
 function found(pattern: string, ignoreCase: boolean, text: string): Set<number> | undefined {
   const args = ["--no-config", "--text", "--line-number", ignoreCase ? "-i" : "-s", "-e", pattern, "-"];
   const { status, stdout } = spawnSync(rgPath, args, { input: Buffer.from(text), encoding: "latin1" });

@@ -75,8 +75,8 @@ describe("with durability local", () => {
       return again instanceof Error;
     });
     await expect(a.write("f", "2\n")).rejects.toMatchObject({
-      code: "store_unavailable",
-      data: { reason: "full" },
+      code: "history_full",
+      data: { limit: 3000 },
     });
     expect(a.text("big")).toHaveLength(4000);
   });

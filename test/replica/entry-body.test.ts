@@ -53,6 +53,15 @@ describe("an entry of the log", () => {
     );
   });
 
+  it.each(["../../a", "/a", "a/b", "..", "", "a\0", "A1", "a.json", "a".repeat(300)])(
+    "cannot be called %j",
+    id => {
+      expect(() => bodyOf({ ...withOperations(write("a")), id })).toThrow(
+        expect.objectContaining({ code: "store_unavailable" }),
+      );
+    },
+  );
+
   it.each([
     "{{{",
     "null",

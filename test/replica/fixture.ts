@@ -18,7 +18,7 @@ import { openReplica } from "../../src/engine/replica/open-replica.ts";
 import type { Replica } from "../../src/engine/replica/replica.ts";
 import type { ReplicaOptions } from "../../src/engine/replica/replica-options.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
-import type { WorkspaceStore } from "../../src/engine/store/store.ts";
+import type { WorkspaceInfo, WorkspaceStore } from "../../src/engine/store/store.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Fixture implements AsyncDisposable {
@@ -68,14 +68,22 @@ type Hint = Parameters<WorkspaceStore["changed"]>[0];
 export class Line {
   readonly store: WorkspaceStore;
   isCut = false;
+  /** Is not told what others append. */
+  isDeaf = false;
   /** Lets the next append happen and loses the answer. */
   losesNext = false;
+  /** As with a head that no log leads to. */
+  refusesAsStale = false;
   /** Appends wait for this. */
   holds: Promise<void> | undefined;
   /** How long each object takes, in milliseconds. */
   slowGets = 0;
+  /** What the store says about the workspace, where it is not the truth. */
+  forged: (info: WorkspaceInfo) => WorkspaceInfo = info => info;
   /** Is run after entries were read, before the answer. */
   afterEntries: () => Promise<void> = async () => {};
+  /** Is run after an entry was appended, before the answer. */
+  afterAppend: () => Promise<void> = async () => {};
 
   constructor(store: WorkspaceStore, hints = new Set<Hint>()) {
     const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
@@ -84,16 +92,23 @@ export class Line {
         const method = target[key] as (...args: unknown[]) => unknown;
         if (key === "changed")
           return (listener: Hint) => {
-            hints.add(listener);
-            return () => void hints.delete(listener);
+            const hint: Hint = (...news) => {
+              if (!this.isDeaf) listener(...news);
+            };
+            hints.add(hint);
+            return () => void hints.delete(hint);
           };
         return async (...args: unknown[]) => {
           if (this.isCut) throw cut();
+          if (key === "append" && this.refusesAsStale) return { result: "stale" };
           if (key === "append") await this.holds;
           if (key === "get" && this.slowGets > 0)
             await new Promise(resolve => setTimeout(resolve, this.slowGets));
           const result = await method.apply(target, args);
           if (key === "entries") await this.afterEntries();
+          if (key === "append") await this.afterAppend();
+          if ((key === "info" || key === "find") && result !== undefined)
+            return this.forged(result as WorkspaceInfo);
           const { revision } = (result ?? {}) as { readonly revision?: number };
           if (key === "append" && revision !== undefined)
             for (const hint of hints) hint(args[0] as string, revision);

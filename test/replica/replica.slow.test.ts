@@ -130,6 +130,29 @@ describe("replicas of a workspace", () => {
     expect(a.text("f")).toBe("1\n2\n3\n4\n");
   });
 
+  it("what does not fit into the store is refused, and the store does not count as lost", async () => {
+    await using fixture = new Fixture();
+    const warnings: string[] = [];
+    const warn = (text: string) => void warnings.push(text);
+    const a = await fixture.machine("a", { f: "1\n" }, { maxBytes: 3000, warn });
+    const full = { code: "history_full", data: { limit: 3000 } };
+    await expect(a.write("big", "x".repeat(4000))).rejects.toMatchObject(full);
+    expect(Object.keys(a.tree())).toEqual(["f"]);
+    a.put("big", "x".repeat(4000));
+    await expect(a.replica.publishChanges({ action: "run", client: "" })).rejects.toMatchObject(full);
+    await a.replica.refresh("reads");
+    expect(a.replica.staleMs).toBeUndefined();
+    await a.write("f", "2\n");
+    const b = await fixture.machine("b");
+    expect(Object.entries(b.tree())).toEqual([["f", expect.stringContaining("2\n")]]);
+    // Once it is small enough, the next command publishes it.
+    a.put("big", "small");
+    await a.replica.publishChanges({ action: "run", client: "" });
+    await b.replica.refresh("reads");
+    expect(b.text("big")).toBe("small");
+    expect(warnings).toEqual([]);
+  });
+
   it("a merge that would show a masked value is an overlap", async () => {
     await using fixture = new Fixture();
     const policy = new Policy(defaultRules);
@@ -196,13 +219,14 @@ describe("when the store cannot be reached", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("a write whose answer was lost is reported as a failure, and is everywhere or nowhere", async () => {
+  it("a write whose answer was lost is reported as one that may have been made, and is everywhere or nowhere", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "" });
     const b = await fixture.machine("b");
     a.line.losesNext = true;
     await expect(a.edit("f", text => `${text}lost answer\n`)).rejects.toMatchObject({
       code: "store_unavailable",
+      data: { change: "unknown" },
     });
     await a.edit("f", text => `${text}next\n`);
     await b.replica.refresh("reads");

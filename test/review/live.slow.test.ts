@@ -210,7 +210,7 @@ describe("questions of the policy", () => {
       transport: "stdio",
       dialect: "polyfs",
       roots: () => [fixture.root],
-      patienceMs: 300,
+      patienceMs: 3000,
     });
     const need = { at: join(fixture.root, "migrations/1.sql"), question: "write" } as const;
     const answer = await activity.ask({

@@ -221,6 +221,33 @@ describe("with tokens", () => {
     expect((await some.post("api/keep", { changes: [change], path: hidden, kept: true })).status).toBe(400);
   });
 
+  it("a narrow token is not told where a file came from that its rules hide", async () => {
+    const fixture = new Fixture();
+    for (const name of ["open", "deep"]) mkdirSync(join(fixture.root, name));
+    writeFileSync(join(fixture.root, "deep/b.txt"), "b\n");
+    const agent = newToken(fixture, "agent");
+    const narrow = newToken(fixture, "narrow", "--effects", "reads,reviews");
+    const policy = join(fixture.base, "narrow.json");
+    writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["deep"], access: "deny" }] }));
+    const file = JSON.parse(readFileSync(tokens(fixture), "utf8"));
+    file.tokens[1].policy = policy;
+    writeFileSync(tokens(fixture), JSON.stringify(file));
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
+      /http:\/\/127[^/\s]+/,
+    );
+    const remote = await overHttp(start, agent);
+    const change = await remote.change("move_path", { from: "deep/b.txt", to: "open/a.txt" });
+    const page = new Page(`${start}/review/`, { authorization: `Bearer ${narrow}` });
+    await expect.poll(async () => (await page.get(`api/changes/${change}`)).status).toBe(200);
+    const routes = ["api/changes", `api/changes/${change}`, "api/tasks", `api/tasks/${change}`];
+    for (const route of [...routes, `api/tasks/${change}?until=now`])
+      expect((await page.get(route)).text, route).not.toMatch(/deep|b\.txt/);
+    const told = (await (await overHttp(start, narrow)).call("list_changes", { diff: true })).text;
+    expect(told).toContain("open/a.txt");
+    expect(told).not.toMatch(/deep|b\.txt/);
+  });
+
   it("what a token's own policy masks, its page masks", async () => {
     const fixture = new Fixture();
     const agent = newToken(fixture, "agent");

@@ -180,7 +180,7 @@ describe("keep and undo", () => {
     expect(fixture.read("a.txt")).toBe(numbered(30));
   });
 
-  it("says what is in the way, changes nothing then, and undoes both together", async () => {
+  it("shows the conflicting edit, changes nothing, and can undo both together", async () => {
     const fixture = new Fixture();
     fixture.write("a.txt", numbered(9));
     const [one, other] = [await fixture.agent("one"), await fixture.agent("other")];

@@ -18,7 +18,7 @@ describe("undo from the page in a replica", () => {
     const page = await fixture.page("--store", store, fixture.root);
     const undo = async (from: Page) => await from.post("api/undo", { change });
     await expect.poll(async () => (await undo(page)).status).toBe(409);
-    expect((await undo(page)).json.message).toContain("a running server keeps in step");
+    expect((await undo(page)).json.message).toContain("a running server keeps up to date");
     expect(fixture.read("f.txt")).toBe("two\n");
     await agent.client.close();
     const without = await undo(await fixture.page(fixture.root));

@@ -76,7 +76,7 @@ describe("a ripgrep that does not come to its end", () => {
       expect(numbered(await all(search))).toEqual(["a.txt:1:needle"]);
       expect(search.report.stopped).toBe("memory");
     },
-    60_000,
+    240_000,
   );
 
   it.runIf(hasProc)(
@@ -92,7 +92,7 @@ describe("a ripgrep that does not come to its end", () => {
       await all(search).finally(() => clearInterval(killer));
       expect(search.report.stopped).toBe("killed");
     },
-    60_000,
+    240_000,
   );
 });
 

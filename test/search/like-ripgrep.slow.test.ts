@@ -102,11 +102,31 @@ describe("random searches", () => {
       const here = grep(directory, { pattern, literal: true, ignoreCase }, { ...options, columns: true });
       const there = grep(
         directory,
-        { pattern: pattern.replace("(", "\\("), ignoreCase },
+        { pattern: `(?:${pattern.replace("(", "\\(")})`, ignoreCase },
         { ...options, columns: true },
       );
       expect(await all(here), label).toEqual(await all(there));
       if (options.limit === undefined) expect(here.report, label).toEqual(there.report);
     }
   });
+
+  it("an expression of nothing but characters finds what ripgrep finds, whichever of them are escaped", async () => {
+    const all = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i));
+    using tree = new Tree({ "a.txt": all.map(c => `x${c}x ${c}\n`).join("") });
+    const marks = all.filter(c => !/\w/.test(c) || c === "_");
+    const told = (pattern: string) => tree.rg(["-nH", "--column", "--", pattern, "a.txt"]);
+    for (const pattern of [...marks, ...marks.map(c => `\\${c}`)].map(c => `x${c}x`)) {
+      const found = await lines(tree, { pattern }).catch(() => "refused");
+      const expected = refusable(() => String(told(pattern)).split("\n").filter(Boolean));
+      expect(found, pattern).toEqual(expected);
+    }
+  });
 });
+
+function refusable<T>(search: () => T): T | "refused" {
+  try {
+    return search();
+  } catch {
+    return "refused";
+  }
+}

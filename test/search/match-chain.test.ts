@@ -72,7 +72,7 @@ describe("the matches of a line as one", () => {
     using directory = tree.directory();
     const found = await all(grep(directory, { pattern: "x.", multiline: true }, { maxLineBytes: 100 }));
     expect(found).toMatchObject([{ path: "long.txt", count: 1 }]);
-  }, 60_000);
+  });
 });
 
 function expression(chance: Chance, depth: number): string {

@@ -32,7 +32,7 @@ export class Fixture implements Disposable {
     using own = options.directory ? undefined : this.workspace.directory(this.workspace.at(this.root));
     const directory = options.directory ?? own;
     if (directory === undefined) throw new Error("no directory");
-    return await run(command, { directory, keep: { head: 65_536, tail: 0 }, timeoutMs: 30_000, ...options });
+    return await run(command, { directory, keep: { head: 65_536, tail: 0 }, timeoutMs: 200_000, ...options });
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,6 @@
 // Running commands without confinement: how they end, what is kept of their output, and that nothing stays.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -178,7 +178,7 @@ describe("output", () => {
   });
 
   it("that never ends is bounded by time alone where there is no ceiling", async () => {
-    const result = await fixture.run("yes", { keep: { head: 10, tail: 10 }, timeoutMs: 300 });
+    const result = await fixture.run("yes", { keep: { head: 10, tail: 10 }, timeoutMs: 2000 });
     expect(result).toMatchObject({ ended: "timeout", stdout: { head: "y\ny\ny\ny\ny\n", truncated: true } });
   });
 
@@ -199,10 +199,18 @@ describe("output", () => {
 
   it("is streamed", async () => {
     const tails: string[] = [];
-    await fixture.run("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done", {
-      progress: { everyMs: 50, bytes: 7, tell: tail => tails.push(tail) },
+    // Each line is written when the one before it was told.
+    await fixture.run("for i in 1 2 3; do echo line $i; until [ -e told$i ]; do sleep 0.02; done; done", {
+      progress: {
+        everyMs: 50,
+        bytes: 7,
+        tell: tail => {
+          tails.push(tail);
+          writeFileSync(join(fixture.root, `told${tails.length}`), "");
+        },
+      },
     });
-    expect(tails.length).toBeGreaterThan(1);
+    expect(tails.length).toBe(3);
     expect(new Set(tails).size).toBe(tails.length);
     for (const tail of tails) expect(tail).toMatch(/^line \d\n$/);
   });
@@ -211,7 +219,7 @@ describe("output", () => {
 describe("nothing stays", () => {
   it("of a command whose time is over: asked to end, it may still say something", async () => {
     const result = await fixture.run("trap 'echo bye; exit 9' TERM; while :; do sleep 0.05; done", {
-      timeoutMs: 300,
+      timeoutMs: 3000, // it has set its trap by then
     });
     expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
   });
@@ -219,7 +227,7 @@ describe("nothing stays", () => {
   it("of a command that ignores the request", async () => {
     const nap = odd();
     const result = await fixture.run(`trap '' TERM; echo on; while :; do sleep ${nap}; done`, {
-      timeoutMs: 200,
+      timeoutMs: 3000, // it has set its trap by then
       graceMs: 200,
     });
     expect(result).toMatchObject({ ended: "timeout", signal: "SIGKILL", stdout: { head: "on\n" } });

@@ -195,9 +195,9 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(result.stderr.head).toMatch(/fork/i);
     expect(result.stdout.head).not.toContain("all");
     expect(await outputOf("echo alive")).toBe("alive\n");
-    // A real one, now that the limit has proved to hold.
+    // A real one, now that the limit has proved to hold. The first shell ends if it cannot fork once more.
     const bomb = await confined(
-      "bomb() { bomb | bomb & }; bomb; sleep 60",
+      "bomb() { bomb | bomb & }; bomb; exec sleep 60",
       { limits },
       { timeoutMs: 1000, graceMs: 0 },
     );
@@ -295,7 +295,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const result = await confined(
       `trap 'echo bye; exit 9' TERM; (env -i setsid sleep ${nap} &); setsid sh -c "trap '' TERM; sleep ${nap}" & while :; do sleep 0.05; done`,
       {},
-      { timeoutMs: 1500, graceMs: 3000 },
+      { timeoutMs: 4000, graceMs: 10_000 },
     );
     expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
     expect(running(nap)).toEqual([]);

@@ -105,6 +105,22 @@ describe("the store in a directory", () => {
     for await (const damage of store.check()) throw new Error(JSON.stringify(damage));
   });
 
+  it.each([
+    ["EDQUOT", "full", "the quota is used up"],
+    ["ENOSPC", "full", "the disk is full"],
+    ["EROFS", "read_only", "the file system is mounted read-only"],
+  ])("says in words why nothing can be written: %s", async (code, reason, detail) => {
+    await using fixture = new Fixture();
+    const store = await fixture.open();
+    const refused = watching(
+      (_, name) => {
+        throw errno(code, name);
+      },
+      () => store.create({ name: "a" }),
+    );
+    await expect(refused).rejects.toMatchObject({ code: "store_unavailable", data: { reason, detail } });
+  });
+
   it("has a workspace whole or not at all, whichever system call of a creation or a drop fails", async () => {
     await using fixture = new Fixture();
     const store = await fixture.open();

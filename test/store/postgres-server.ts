@@ -17,7 +17,7 @@ export interface PostgresServer extends AsyncDisposable {
   readonly directory?: string;
 }
 
-/** Undefined where none can be had. `parent` is where its directory is made. */
+/** Undefined if none can be had. `parent` is where its directory is made. */
 export async function startPostgres(
   settings: readonly string[] = [],
   parent = tmpdir(),

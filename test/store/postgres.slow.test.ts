@@ -145,8 +145,10 @@ if (server === undefined) {
       await using store = await PostgresStore.open(fixture.url, { connections: 1 });
       const made = await store.create({ name: "a" });
       if (typeof made === "string") throw new Error(made);
-      for (let revision = 1; revision <= 4; revision++)
+      for (let revision = 1; revision <= 4; revision++) {
         expect(await store.append(made.id, revision - 1, entry(`${revision}`))).toMatchObject({ revision });
+        expect(await store.info(made.id)).toMatchObject({ name: "a", revision, about: {} });
+      }
       expect(await store.entries(made.id, 0, 10)).toHaveLength(4);
     });
 
@@ -187,6 +189,60 @@ if (server === undefined) {
         ["missing_entry", "a/2", ["a"]],
         ["missing_object", lost[0], ["a"]],
       ]);
+    });
+
+    it("names a head that its log does not lead to, however far off", async () => {
+      await using fixture = await Fixture.make();
+      await using store = await fixture.open();
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      for (let i = 0; i < 3; i++) await store.append(made.id, i, entry(`entry ${i}`));
+      for (const [revision, expected, appended] of [
+        [
+          "9223372036854775807",
+          [
+            ["damaged_workspace", "a"],
+            ["missing_entry", "a/4-9223372036854775807"],
+          ],
+          2 ** 63,
+        ],
+        ["4", [["missing_entry", "a/4"]], 9],
+        [
+          "1",
+          [
+            ["damaged_entry", "a/2"],
+            ["damaged_entry", "a/3"],
+          ],
+          1,
+        ],
+        [
+          "0",
+          [
+            ["damaged_entry", "a/1"],
+            ["damaged_entry", "a/2"],
+            ["damaged_entry", "a/3"],
+          ],
+          0,
+        ],
+        [
+          "-1",
+          [
+            ["damaged_entry", "a/1"],
+            ["damaged_entry", "a/2"],
+            ["damaged_entry", "a/3"],
+            ["damaged_workspace", "a"],
+          ],
+          9,
+        ],
+      ] as const) {
+        await admin(`update polyfs_workspace set revision = ${revision}`, fixture.url);
+        const damages = [];
+        for await (const { what, where } of store.check()) damages.push([what, where]);
+        expect(damages).toEqual(expected);
+        const attempt = store.append(made.id, appended, entry("next"));
+        if (appended === 9) expect(await attempt).toEqual({ result: "stale" });
+        else await expect(attempt).rejects.toMatchObject({ data: { reason: "damaged" } });
+      }
     });
   });
 }

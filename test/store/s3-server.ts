@@ -9,6 +9,8 @@ const credentials = { accessKey: "key", secretKey: "secret", region: "us-east-1"
 export class S3Server implements AsyncDisposable {
   readonly objects = new Map<string, { readonly bytes: Buffer; modified: number }>();
   ignoresConditions = false;
+  /** Compares and writes in two steps, so that of several that come at the same time more than one wins. */
+  forgetsWhenBusy = false;
   /** Does the next write and loses its answer. */
   losesNext = false;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
@@ -41,6 +43,7 @@ export class S3Server implements AsyncDisposable {
       case "PUT": {
         const isFree = request.headers["if-none-match"] !== "*" || found === undefined;
         if (!isFree && !this.ignoresConditions) return refuse(response, 412, "PreconditionFailed");
+        if (this.forgetsWhenBusy) await new Promise(resolve => setTimeout(resolve, 200));
         this.objects.set(key, { bytes: body, modified: Date.now() });
         if (this.losesNext) {
           this.losesNext = false;

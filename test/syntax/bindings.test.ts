@@ -135,8 +135,22 @@ const languages: readonly Forms[] = [
       "static count: i32 = 1;",
       "fn count() {}",
       "macro_rules! m { ($count:expr) => { } }\n    let count = 1;",
+      "m!(x.count);",
+      "m!(a::count);",
+      "m!(count: 1);",
+      "m!(|count| 1);",
+      "m!(let count = 2; count);",
+      'println!("{}", x.count);',
+      "macro_rules! m { ($($a:expr),*) => { $(x.count = $a;)* } }",
     ],
-    using: ["g(count());", "let x = count();", "x.y = count();", "return count();", "if count() == 1 {}"],
+    using: [
+      'println!("{}", count());',
+      "g(count());",
+      "let x = count();",
+      "x.y = count();",
+      "return count();",
+      "if count() == 1 {}",
+    ],
   },
   {
     file: "a.c",
@@ -326,5 +340,36 @@ describe.each(languages)("$file", ({ file, around, binding, using }) => {
     const { sure } = await usesInFiles([{ path: `/p/${file}`, text }], "count");
     const count = text.match(/\bcount\b/g)?.length;
     expect(sure[0]?.length).toBe(count);
+  });
+});
+
+describe("in PHP, a function, a class and a constant can share a name", () => {
+  const declarations = [
+    "function count() {}",
+    "class count {}",
+    "const count = 1;",
+    "const a = 1, count = 2;",
+    "interface count {}",
+  ];
+  const uses = "g(count());\n$x = new count();\ng(count);\n$count = 2;\n";
+
+  it("so nothing is certain where two of them do", async () => {
+    for (const one of declarations)
+      for (const other of declarations) {
+        if (one === other || (one.startsWith("const") && other.startsWith("const"))) continue;
+        const text = `<?php\n${one}\n${other}\n${uses}`;
+        const { sure } = await usesInFiles([{ path: "/p/a.php", text }], "count");
+        expect([one, other, sure]).toEqual([one, other, [[]]]);
+      }
+  });
+
+  it("and one that is alone is renamed", async () => {
+    for (const [text, places] of [
+      ["<?php\nfunction count() {}\ng(count());\n", 2],
+      ["<?php\nclass count {}\n$x = new count();\n$y = count::A;\nfunction f(count $c) {}\n", 4],
+    ] as const) {
+      const { sure } = await usesInFiles([{ path: "/p/a.php", text }], "count");
+      expect([text, sure.map(list => list.length)]).toEqual([text, [places]]);
+    }
   });
 });

@@ -64,6 +64,28 @@ function over(a: unknown) {}
       ["2-2 function inner", "4-4 method run", "4-4 method stop", "5-5 function A.go"],
     ],
     [
+      "a.ts",
+      "/** About it. */\nexport default class {\n  go() {}\n}\nexport function f() {}\n",
+      ["1-4 class default", "3-3 method default.go", "5-5 function f"],
+    ],
+    [
+      "c.ts",
+      "export default abstract class extends A<B> {\n  private go(): void {}\n  abstract stop(): void;\n}\nclass C {}\n",
+      ["1-4 class default", "2-2 method default.go", "3-3 method default.stop", "5-5 class C"],
+    ],
+    [
+      "d.tsx",
+      "@d export default abstract class {\n  b = <i />;\n}\n",
+      ["1-3 class default", "2-2 field default.b"],
+    ],
+    [
+      "a.js",
+      "export default async function (a) {\n  const x = 1;\n}\n",
+      ["1-3 function default", "2-2 variable default.x"],
+    ],
+    ["a.tsx", "// Draws.\nexport default () => <b />;\n", ["1-2 function default"]],
+    ["b.ts", "export default class Named {}\nexport default f({ a: 1 });\n", ["1-1 class Named"]],
+    [
       "a.py",
       "# about f\n@dec\ndef f(a):\n    x = 1\n\nclass A(B):\n    y: int = 2\n    async def m(self): pass\n",
       ["1-4 function f", "4-4 variable f.x", "6-8 class A", "7-7 variable A.y", "8-8 function A.m"],
@@ -131,6 +153,62 @@ function over(a: unknown) {}
   ];
   it.each(cases)("of %s", async (path, text, expected) => {
     expect(await declared(path, text)).toEqual(expected);
+  });
+});
+
+describe("in Python, an opened bracket hides no definition", () => {
+  it.each([
+    ["in a call", "        return f(1\n"],
+    ["in a list, before more statements", "        self.x = [1, 2\n        self.y = 3\n"],
+    ["in a dictionary", '        x = {"a": 1\n        """Not\ndef this(): one\n        """\n'],
+  ])("%s", async (_, body) => {
+    const lines = body.split("\n").length - 1;
+    const text = `class A:\n    def a(self):\n${body}\n    # about b\n    @property\n    def b(self) -> int:\n        return 2\n\n    async def c(self): pass\n\ndef d(x):\n    return x\n`;
+    const at = lines + 4;
+    const functions = (await declared("a.py", text)).filter(one => !one.includes(" variable "));
+    expect(functions).toEqual([
+      `1-${at + 5} class A`,
+      `2-${at - 2} function A.a`,
+      `${at}-${at + 3} function A.b`,
+      `${at + 5}-${at + 5} function A.c`,
+      `${at + 7}-${at + 8} function d`,
+    ]);
+  });
+
+  it("in a list of parameters", async () => {
+    const text =
+      "class A:\n    def a(self, x:\n        return 1\n\n    def b(self):\n        return 2\n\ndef c(): pass\n";
+    expect(await declared("a.py", text)).toEqual([
+      "1-6 class A",
+      "2-3 function A.a",
+      "5-6 function A.b",
+      "8-8 function c",
+    ]);
+  });
+});
+
+describe("in Python that does not parse, layout tells what a definition belongs to", () => {
+  it.each([
+    ["below a condition", "if X:"],
+    ["below a string whose lines are not indented", '"""\nfoo\n"""\nif X:'],
+    ["below a comment", "# About it\nif X:"],
+  ])("%s", async (_, above) => {
+    const from = 7 + above.split("\n").length;
+    const text = `class A:\n    def a(self):\n        return 1\n\n    x = (1,\n\n${above}\n    def b():\n        pass\n`;
+    const functions = (await declared("a.py", text)).filter(one => !one.includes(" variable "));
+    expect(functions).toEqual(["1-5 class A", "2-3 function A.a", `${from}-${from + 1} function b`]);
+  });
+
+  it("also where the class goes on behind lines that are not indented", async () => {
+    const text =
+      'class A:\n    a = """\nb\n"""\n    c = f(\n1,\n)\n    d = 1 + \\\n2\n# about e\n    def e(self): pass\n\n    def f(self, x:\n        pass\n\nif X:\n    def g(): pass\n';
+    const functions = (await declared("a.py", text)).filter(one => !one.includes(" variable "));
+    expect(functions).toEqual([
+      "1-14 class A",
+      "10-11 function A.e",
+      "13-14 function A.f",
+      "17-17 function g",
+    ]);
   });
 });
 
@@ -250,6 +328,31 @@ describe("new syntax errors", () => {
     expect(await told("a.java", good, good.replace("package a;", "package a;\npackage a;"))).toHaveLength(1);
   });
 
+  it("know the directives of C's preprocessor, where a compiler reads them", async () => {
+    const good =
+      '#include <a>\n#  define S(x) \\\n  #x\n#if 0\n# any text\n#inclde <b>\n#else\n#pragma b c\n#endif\n# 7 "a.c"\nint a;\n';
+    expect(await told("a.h", undefined, good)).toEqual([]);
+    expect(await told("a.h", good, good.replace("#include", "#inclde"))).toEqual(["1:1 #inclde <a>"]);
+    expect(await told("a.h", good, good.replace("#pragma", "#progma"))).toEqual(["8:1 #progma b c"]);
+    expect(await told("a.cpp", good, good.replace("<a>", ""))).toEqual(["1:1 #include "]);
+    expect(await told("a.cpp", good, `${good}/*\n#inclde <b>\n*/\n`)).toEqual([]);
+    expect(await told("a.cpp", good, `${good}#undef\n`)).toEqual(["12:1 #undef"]);
+    expect(await told("a.cpp", good, `${good}#\nint b;\n  # \r\nint c;\n`)).toEqual([]);
+    const unreadable = "a b c) {{ d e\n#include <a>\nf g) h (\n";
+    expect(await told("a.cpp", unreadable, unreadable.replace("#in", "#"))).toEqual(["2:1 #clude <a>"]);
+  });
+
+  it("match the conditions of C's preprocessor, which the grammar takes for any directive", async () => {
+    const good =
+      "#ifndef A\n# define A\n/*\n#endif\n*/\n#if B\nint b;\n#elif C\nint c;\n#else\nint d;\n#endif\n#endif\n";
+    expect(await told("a.h", undefined, good)).toEqual([]);
+    expect(await told("a.h", good, `${good}#endif\n`)).toEqual(["14:1 #endif"]);
+    expect(await told("a.h", good, good.replace("#if B\n", ""))).not.toEqual([]);
+    expect(await told("a.cpp", good, good.replace("#else", "#else\n#else"))).not.toEqual([]);
+    expect(await told("a.cpp", good, good.replace("int c;\n", "int c;\n#elif D\n"))).toEqual([]);
+    expect(await told("a.cpp", good, good.replace("int d;", "int d;\n#elif D"))).not.toEqual([]);
+  });
+
   it("know what Rust refuses and its grammar does not", async () => {
     const good =
       "use a::b;\n\nm!(c);\n\nstruct S { d: Cell<>, }\n\nimpl<> S {\n    m!(e);\n    fn f(&self, g: u8) -> u8 {\n        assert!(g > 1);\n        g\n    }\n}\n";
@@ -259,6 +362,94 @@ describe("new syntax errors", () => {
     expect(await told("a.rs", good, good.replace("&self, g", "&self, &self, g"))).toHaveLength(1);
     expect(await told("a.rs", good, good.replace("g: u8", "g:: u8"))).toHaveLength(1);
     expect(await told("a.rs", good, good.replace("g > 1);", "g > 1)"))).toHaveLength(1);
+  });
+
+  it("look into the arguments of Rust's own macros and attributes", async () => {
+    const good = [
+      "#![feature(one, two,)]",
+      "#[derive(Debug, serde::Serialize)]",
+      '#[cfg(all(unix, not(feature = "x")))]',
+      "#[cfg_attr(test, other(a => b, | 3))]",
+      '#[doc = include_str!("x")]',
+      '#[stable(feature = "a", since = "1")]',
+      "struct A;",
+      "macro_rules! m { ($($a:tt)*) => { f($($a)*) } }",
+      "fn f() -> Result {",
+      "    let Some(w) = g() else { return };",
+      "    let u = if a { 1 } else { 2 };",
+      '    assert!(matches!(x, A | B), "x {}", y);',
+      "    let v = (std::vec![0; 3], vec![vec![1, 2], vec![0; 3]]);",
+      '    write!(out, "{a} {}", v.len(), a = 1)?;',
+      "    any_tokens!(a,, => b);",
+      "}",
+      "",
+    ].join("\n");
+    expect(await told("a.rs", undefined, good)).toEqual([]);
+    for (const [old, made] of [
+      ["one, two", "one,, two"],
+      ["since = ", "since "],
+      ["not(feature", "not(= feature"],
+      ["Debug, serde", "Debug, , serde"],
+      ["=> { f($($a)*)", "=> { f($($a))*)"],
+      ["B), ", "B),, "],
+      ["{ 2 };", "{ 2 } else { 3 };"],
+      ["v.len()", "v.()"],
+      ["1, 2]", "1,, 2]"],
+    ] as const)
+      expect(await told("a.rs", good, good.replace(old, made)), made).toHaveLength(1);
+  });
+
+  const withMacros = `#pragma once
+#if HAS_INCLUDE(<version>)
+#include <version>
+#endif
+BEGIN_NAMESPACE
+namespace shapes VISIBILITY(default) {
+API_EXPORT void draw() NO_THROW { paint(1); }
+NON_NULL(1)
+inline int size(int* a) { if IS_CONSTEXPR (N > 1) { return 1; } return 2; }
+class API_EXPORT Circle final : public Shape {
+  Q_OBJECT
+ public:
+  ~Circle() NO_THROW = default;
+  DWORD radius = 1;
+} DEPRECATED("use Disc");
+template(typename T)(requires Range<T>)
+auto FUNC(copy)(T first, T last) { return last - first; }
+}
+END_NAMESPACE
+`;
+
+  it("read C++ that is full of macros", async () => {
+    expect(await told("a.hpp", undefined, withMacros)).toEqual([]);
+    for (const [old, made, line] of [
+      ["Range<T>)", "]Range<T>)", 16],
+      ["paint(1);", "paint(1;", 7],
+      ["paint(1);", "paint(1)", 7],
+      ["return 1;", "return 1 1;", 9],
+      ["radius = 1", "radius = = 1", 14],
+      ["last - first", "last - - ;", 17],
+    ] as const) {
+      const [first, ...more] = await told("a.hpp", withMacros, withMacros.replace(old, made));
+      expect([first?.split(":")[0], more], made).toEqual([`${line}`, []]);
+    }
+  });
+
+  it("do not blame a change for a macro that it brings into C++ that parses", async () => {
+    const good = "int a;\n";
+    expect(await told("a.cpp", good, `${good}API_EXPORT void draw() NO_THROW { paint(1); }\n`)).toEqual([]);
+    expect(await told("a.cpp", good, `${good}API_EXPORT void draw() NO_THROW { paint(1; }\n`)).toHaveLength(
+      1,
+    );
+  });
+
+  it("count the brackets of C++ that the grammar cannot read", async () => {
+    const odd =
+      'WRAP(class) a b c d e f (\n  each(x) in list do {\n#if A\n  if (a) {\n#else\n  {\n#endif\n  \'{\'; "}"; R"x(})x"; 1\'0; }\n})\n';
+    expect(await told("a.cpp", odd, odd.replace("each(x)", "each(y)"))).toEqual([]);
+    expect(await told("a.cpp", odd, odd.replace("each(x)", "each(x"))).toHaveLength(1);
+    expect(await told("a.cpp", odd, odd.replace("if (a) {", "if (a) }"))).toHaveLength(1);
+    expect(await told("a.cpp", odd, odd.replace("\n})", "\n)"))).toHaveLength(1);
   });
 
   it("know what JSX and types refuse and their grammars do not", async () => {
@@ -277,7 +468,7 @@ describe("new syntax errors", () => {
   });
 });
 
-it("texts parsed one after another are judged as if each were alone", { timeout: 30_000 }, async () => {
+it("texts parsed one after another are judged as if each were alone", async () => {
   const sources = {
     "a.ts": `class A {\n  m(x: string) {\n    try {\n      f({ x, y: [1, 2] });\n    } catch {\n      g(\`a \${x} b\`);\n    }\n  }\n}\n`,
     "a.py": `def f(a, b=1):\n    """Says. so."""\n    try:\n        g(a, k=[1, 2])\n    except E:\n        pass\n    return a.b\n\n`,
@@ -314,7 +505,7 @@ it("an enormous or endless text neither fails nor keeps others waiting", async (
   const order: string[] = [];
   const big = "a=[".repeat(400_000);
   const typescript = { name: "typescript", grammar: "typescript" } as const;
-  const long = parse(big, typescript, { maxMs: 300 }).then(() => order.push("long"));
+  const long = parse(big, typescript, { maxMs: 3000 }).then(() => order.push("long"));
   const short = parse("let a = 1;", typescript).then(() => order.push("short"));
   await Promise.all([long, short]);
   expect(order[0]).toBe("short");
@@ -424,8 +615,8 @@ describe("an outline from the text alone", () => {
   });
 
   it("ends a section where the next one begins, also where that one is not listed any more", async () => {
-    const { declared } = await structureOf("a.md", "# Heading\n\n".repeat(6000));
-    expect(declared.at(-1)).toMatchObject({ from: 9999, to: 10_000 });
+    const { declared } = await structureOf("a.md", "# Heading\n\n".repeat(101_000));
+    expect(declared.at(-1)).toMatchObject({ from: 199_999, to: 200_000 });
     const nested = await structureOf("b.md", "# A\n### B\n## C\n# D\n");
     expect(nested.declared.map(({ name, from, to }) => `${name} ${from}-${to}`)).toEqual([
       "A 1-3",

@@ -76,7 +76,7 @@ describe("the part in which two versions differ", () => {
     expect(made.raw).toBe("line 12344, a long one\nanother\nline 12346, a long one\n");
   });
 
-  it("is everything in a file whose bytes do not show its lines", async () => {
+  it("is the whole file if its lines cannot be found in its bytes", async () => {
     const before = await decode("f", Buffer.from("\ufeffa\nb\nc\nd\n", "utf16le"));
     const after = await decode("f", Buffer.from("\ufeffa\nb\nX\nd\n", "utf16le"));
     expect(await changedPart(before, after, 0)).toMatchObject({ before, after, skipped: 0 });

@@ -43,7 +43,7 @@ it("a letter that has several as its capital stands for those, too", () => {
   expect(foldName("STRASSE")).toBe(foldName("stra\u00dfe"));
 });
 
-it("another spelling of a name is the same name, or there is none", () => {
+it("another spelling of a name is the same name, or does not exist", () => {
   expect(otherSpelling("123 -_")).toBeUndefined();
   for (const name of ["a", "A", "\u00e9", "e\u0301", "\u65e5", "\ud55c", "README.md"]) {
     const other = otherSpelling(name);

@@ -73,6 +73,25 @@ describe("a text as a value", () => {
     expect(await edit(named, "本", "語", { encoding: "utf-16le" })).toEqual(Buffer.from("日語\n", "utf16le"));
   });
 
+  it("takes no text of single bytes for UTF-16, whatever the caller says", async () => {
+    for (const encoding of ["utf-16le", "utf-16be"]) {
+      const latin = Buffer.from("caf\xe9 ones\nna\xefve\n", "latin1");
+      expect(latin.length % 2).toBe(0);
+      const { raw } = await decode("f", latin, { encoding });
+      const refused = edit(latin, raw[1] ?? "", "x", { encoding, strict: true });
+      await expect(refused).rejects.toSatisfy(e => Fault.is(e, "unencodable"));
+    }
+  });
+
+  it("puts no single bytes into UTF-16, whatever the caller says", async () => {
+    for (const mark of ["", "\ufeff"])
+      for (const encoding of ["gb18030", "windows-1252", "utf-8"]) {
+        const wide = Buffer.from(`${mark}plain words\n`, "utf16le");
+        const refused = edit(wide, "w", "x", { encoding, strict: true });
+        await expect(refused).rejects.toSatisfy(e => Fault.is(e, "unencodable"));
+      }
+  });
+
   it("refuses what the encoding cannot hold, and says where", async () => {
     const latin = Buffer.from("caf\xe9\nna\xefve\n", "latin1");
     const refused = edit(latin, "na", "n\n→", { encoding: "windows-1252" });

@@ -1,9 +1,13 @@
 // File systems that ignore case and Unicode form. Every path is spelled at random: a file is one file by all of its
 // spellings, keeps the one that it has until it is renamed, and undo restores that, too. Rules and locks hold for all.
+import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Chance } from "../../proof/chance.ts";
+import { Handle } from "../../src/engine/workspace/handle.ts";
+import { isExactDevice, storedSpelling } from "../../src/engine/workspace/stored-name.ts";
 import { Fixture, type Server, versionIn } from "../dialects/polyfs/fixture.ts";
 import { type FoldingDisk, foldingDisk } from "./folding-disk.ts";
 
@@ -161,6 +165,34 @@ for (const [kind, disk] of Object.entries(disks))
       expect(filesIn(fixture.root)).toEqual({
         [stored("Shared-\u00e9.txt")]: lines.join("").replaceAll("old", "new"),
       });
+    });
+
+    it("a file has its spelling also while another program replaces it", async () => {
+      fixture.reset({ "Shared-\u00e9.txt": "0" });
+      const file = fixture.path(stored("Shared-\u00e9.txt"));
+      const replacing = `
+        const { renameSync, writeFileSync } = require("node:fs");
+        for (let n = 0; ; n++) {
+          writeFileSync(process.argv[1] + ".new", String(n));
+          renameSync(process.argv[1] + ".new", process.argv[1]);
+        }`;
+      const child = spawn(process.execPath, ["-e", replacing, file], { cwd: tmpdir() });
+      try {
+        await expect.poll(() => readFileSync(file, "utf8")).not.toBe("0");
+        using directory = Handle.open(fixture.root);
+        const chance = new Chance(3);
+        const seen = new Set<string>();
+        for (let i = 0; i < 500; i++)
+          seen.add(
+            storedSpelling(directory, spelled("Shared-\u00e9.txt", chance), directory.stat().dev).normalize(
+              "NFC",
+            ),
+          );
+        expect([...seen]).toEqual(["Shared-\u00e9.txt"]);
+        expect(isExactDevice(directory.stat().dev)).toBe(false);
+      } finally {
+        child.kill("SIGKILL");
+      }
     });
 
     it("a version of one spelling is that of the others, and an old one is noticed", async () => {

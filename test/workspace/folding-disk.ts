@@ -8,7 +8,7 @@ export interface FoldingDisk extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Undefined where nothing can be mounted. `decomposes`: names are stored in Unicode form D. */
+/** Undefined if nothing can be mounted. `decomposes`: names are stored in Unicode form D. */
 export async function foldingDisk(decomposes: boolean): Promise<FoldingDisk | undefined> {
   const path = mkdtempSync(join(tmpdir(), "polyfs-folding-"));
   const end = await mountFolding(path, { decomposes });

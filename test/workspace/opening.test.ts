@@ -67,6 +67,34 @@ describe("a path is found", () => {
     expect(workspace.locate(workspace.at("sub/new/x.txt")).path).toBe(join(base, "root/sub/new/x.txt"));
   });
 
+  it("by its nearest existing ancestor, if it does not exist yet", () => {
+    symlinkSync("sub", join(base, "root/link"));
+    symlinkSync("nowhere/at/all", join(base, "root/dangling"));
+    symlinkSync("../link/deep", join(base, "root/sub/through"));
+    using workspace = open("root");
+    const places = Object.entries({
+      "": "",
+      x: "x",
+      "x/y/z": "x/y/z",
+      "sub/x": "sub/x",
+      "link/x/y": "sub/x/y",
+      "link/through/x/y": "sub/deep/x/y",
+      "dangling/x": "dangling/x",
+      "sub/deep/dangling/x": "sub/deep/dangling/x",
+      "link/../dangling": "dangling",
+    });
+    for (const [given, real] of places)
+      expect(workspace.locate(workspace.at(join(base, "root", given))).path).toBe(join(base, "root", real));
+    expect(faultOf(() => workspace.locate(workspace.at("a.txt/x/y")))).toBe("not_a_directory");
+  });
+
+  // Asked about one by one, so many directories would take minutes.
+  it("in one walk, however many of its names are missing", () => {
+    using workspace = open("root");
+    const missing = "m/".repeat(30_000);
+    expect(workspace.locate(workspace.at(`sub/${missing}x`)).path).toBe(join(base, `root/sub/${missing}x`));
+  });
+
   it("in the other Unicode form, and the exact name wins where both exist", async () => {
     writeFileSync(join(base, "root/cafe\u0301.txt"), "decomposed");
     using workspace = open("root");

@@ -1,5 +1,5 @@
 // How Windows spells paths. The rules are plain functions, so they are checked on every system; that the program
-// follows them on Windows itself is what tools/check-windows.mjs shows.
+// follows them on Windows itself is what tools/check-platforms.mjs shows.
 import { describe, expect, it } from "vitest";
 import { foldedInode } from "../../src/engine/workspace/system/identity.ts";
 import {

@@ -2,11 +2,14 @@
 // callers that ask at the same time.
 import {
   chmodSync,
+  existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -17,7 +20,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isChangedSince } from "../../src/engine/shell/changed-since.ts";
 import { SharedRuns } from "../../src/engine/workspaces/shared-runs.ts";
-import { Fixture } from "./fixture.ts";
+import { Fixture, treeOf } from "./fixture.ts";
 
 const odd = ["-delete", "a b", "ü", "(", "!", "line\nbreak", "it's $(touch x)"];
 const changes: { readonly [what: string]: (at: string) => void } = {
@@ -91,6 +94,38 @@ it("forks that are asked for at once all have what the base had then", async () 
   for (const { root } of await Promise.all(others))
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("two\n");
   await first;
+});
+
+it.each(
+  Object.entries({
+    ...changes,
+    "a file replaced by a directory": at => {
+      rmSync(join(at, "file"));
+      mkdirSync(join(at, "file"));
+    },
+    "a file written through a hard link": at => {
+      linkSync(join(at, "file"), join(at, "link"));
+      writeFileSync(join(at, "link"), "other");
+    },
+    nothing: () => {},
+  } satisfies typeof changes),
+)("a fork of a fork has what its base has, after %s", async (_, change) => {
+  using fixture = new Fixture();
+  const names = ["file", "-delete/file", "-delete/deep/file", "-delete/-delete/file"];
+  const base = fixture.files("base", Object.fromEntries(names.map(name => [name, "bytes"])));
+  await fixture.workspaces.adopt("main", base, "");
+  const middle = await fixture.workspaces.fork("middle", "main", "");
+  await fixture.workspaces.fork("before", "middle", "");
+  for (const below of ["", "-delete"]) {
+    await setTimeout(150); // longer ago than the clock of the file system is trusted
+    change(join(middle.root, below));
+    const { root } = await fixture.workspaces.fork(`after${below}`, "middle", "");
+    expect(treeOf(root)).toEqual(treeOf(middle.root));
+    expect(statSync(root).mode).toBe(statSync(middle.root).mode);
+    if (existsSync(join(root, below, "file")))
+      expect(statSync(join(root, below, "file")).mode).toBe(statSync(join(middle.root, below, "file")).mode);
+    if (!existsSync(join(middle.root, "-delete"))) return;
+  }
 });
 
 it("a cancelled fork does not take along the others that wait for the same snapshot", async () => {

@@ -52,8 +52,11 @@ describe("a fork in use", () => {
   });
 
   it.each([
-    ["puts it into other surroundings", { ".netrc": "machine a\nlogin\n\n\ndummy\n" }],
-    ["takes its file for a renamed one", { ".netrc": null, "pub.txt": "machine a\npassword\n\n\ndummy\n" }],
+    ["would put it into other surroundings", { ".netrc": "machine a\nlogin\n\n\ndummy\n" }],
+    [
+      "could take its file for a renamed one",
+      { ".netrc": null, "pub.txt": "machine a\npassword\n\n\ndummy\n" },
+    ],
   ])("does not bring out a masked value of its base by a merge that %s", async (_, changed) => {
     using fixture = new Fixture("copy");
     const { base, fork } = await fixture.forked({ ".netrc": "machine a\npassword\n\n\ndummy\n" });
@@ -64,7 +67,9 @@ describe("a fork in use", () => {
     const workspaces = fixture.open("copy");
     using engine = openEngine({ roots: [], state: join(fixture.path, "state-2"), rules, workspaces });
     const record = await workspaces.find("task");
-    await expect(workspaces.merge(record, engine.workspace)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(workspaces.merge(record, engine.workspace)).rejects.toMatchObject({
+      code: "merge_conflict",
+    });
     expect(readFileSync(join(base, ".netrc"), "utf8")).toContain("hunter2");
   });
 

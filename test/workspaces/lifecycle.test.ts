@@ -2,8 +2,10 @@
 // what a restart of the machine or a killed process leaves.
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -11,11 +13,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openEngine } from "../../src/engine/engine.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
+import { noteOwn } from "../../src/engine/workspace/reserved.ts";
 import { collect, dropUnused, expiring, tidy } from "../../src/engine/workspaces/collect.ts";
 import { Workspaces } from "../../src/engine/workspaces/workspaces.ts";
+import { errno, watching } from "../commit/failing.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
@@ -24,7 +29,21 @@ const canMount = process.getuid?.() === 0 && process.platform === "linux" && has
 const day = 86_400_000;
 
 describe("a snapshot", () => {
-  it("is used again until the base changes, and then links what is as it was", async () => {
+  it.each(["copy", "link"] as const)("by %s has no copy of the program's own directories", async method => {
+    using fixture = new Fixture(method);
+    const base = fixture.files("base", { "a.txt": "a\n", "deep/state/key": "secret\n" });
+    noteOwn([join(base, "deep/state")]);
+    await fixture.workspaces.adopt("main", base, "");
+    const first = await fixture.workspaces.fork("first", "main", "");
+    expect(Object.values(treeOf(first.root))).not.toContain("secret\n");
+    fixture.files("base", { "deep/state/key": "other\n" });
+    const second = await fixture.workspaces.fork("second", "main", "");
+    expect(second.snapshot).toBe(first.snapshot);
+    const created = await fixture.workspaces.create("created", base, "");
+    for (const { root } of [second, created]) expect(Object.keys(treeOf(root))).toEqual(["a.txt", "deep/"]);
+  });
+
+  it("is reused until the base changes; the next one links unchanged files", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "a.txt": "a\n", "b.txt": "b\n" });
     const second = await fixture.workspaces.fork("second", "main", "");
@@ -79,14 +98,17 @@ describe("a snapshot", () => {
 });
 
 describe("an unused fork", () => {
+  const droppingAfterTenDays = ({ path }: Fixture) =>
+    new Workspaces({
+      directory: join(path, "all"),
+      store: directory => new DirectoryStore(directory),
+      unusedMs: 10 * day,
+    });
+
   it("is announced, dropped, can be restored, and is then removed with all that it has", async () => {
     using fixture = new Fixture();
     const { fork } = await fixture.forked({ "a.txt": "a\n" });
-    const workspaces = new Workspaces({
-      directory: join(fixture.path, "all"),
-      store: path => new DirectoryStore(path),
-      unusedMs: 10 * day,
-    });
+    const workspaces = droppingAfterTenDays(fixture);
     const place = join(workspaces.layout.trees, fork.tree ?? "");
     const unusedFor = (ms: number) => utimesSync(place, new Date(Date.now() - ms), new Date(Date.now() - ms));
     expect(await expiring(workspaces)).toEqual([]);
@@ -94,6 +116,9 @@ describe("an unused fork", () => {
     expect((await expiring(workspaces)).map(({ record }) => record.name)).toEqual(["task"]);
     expect(await dropUnused(workspaces)).toEqual([]);
     unusedFor(11 * day);
+    expect(await dropUnused(workspaces)).toEqual([]); // announced a moment ago
+    const yesterday = new Date(Date.now() - day);
+    utimesSync(join(workspaces.layout.announced, fork.tree ?? ""), yesterday, yesterday);
     expect((await dropUnused(workspaces)).map(({ name }) => name)).toEqual(["task"]);
     await collect(workspaces, day);
     await workspaces.restore("task");
@@ -104,6 +129,46 @@ describe("an unused fork", () => {
     expect(existsSync(place)).toBe(false);
     await expect(workspaces.restore("task")).rejects.toMatchObject({ code: "unknown_workspace" });
     expect(readdirSync(workspaces.layout.sizes)).toEqual([]);
+    expect(readdirSync(workspaces.layout.announced)).toEqual([]);
+  });
+
+  it("is not dropped without notice, if no server ran while its time was running out, or it was used since", async () => {
+    using fixture = new Fixture();
+    const { fork } = await fixture.forked({ "a.txt": "a\n" });
+    const workspaces = droppingAfterTenDays(fixture);
+    const at = (path: string, ago: number) =>
+      utimesSync(path, new Date(Date.now() - ago), new Date(Date.now() - ago));
+    const [place, mark] = ["trees", "announced"].map(name =>
+      join(workspaces.layout.path, name, fork.tree ?? ""),
+    ) as [string, string];
+    at(place, 40 * day);
+    expect(await dropUnused(workspaces)).toEqual([]);
+    const [{ expires = 0 } = {}] = await expiring(workspaces);
+    expect(expires).toBeGreaterThan(Date.now() + 0.9 * day);
+    at(mark, 50 * day); // of before it was last used
+    expect(await dropUnused(workspaces)).toEqual([]);
+    at(mark, 2 * day);
+    expect(await dropUnused(workspaces)).toHaveLength(1);
+  });
+});
+
+describe("a fork that is dropped or restored while another process tidies up", () => {
+  it.each(["drop", "restore"] as const)("keeps its files: %s", async what => {
+    using fixture = new Fixture();
+    const { fork } = await fixture.forked({ "a.txt": "a\n" });
+    if (what === "restore") await fixture.workspaces.drop(fork);
+    const other = fixture.open();
+    const list = other.list.bind(other);
+    let looks = 0;
+    other.list = async options => {
+      // Between its looks at those that live and at those that were dropped.
+      if (++looks === 2)
+        await (what === "drop" ? fixture.workspaces.drop(fork) : fixture.workspaces.restore("task"));
+      return await list(options);
+    };
+    await tidy(other);
+    if (what === "drop") await fixture.workspaces.restore("task");
+    expect(treeOf(fork.root)).toEqual({ "a.txt": "a\n" });
   });
 });
 
@@ -127,6 +192,21 @@ describe("what a dead process left", () => {
     expect(readdirSync(layout.claims)).toEqual([]);
   });
 
+  it.runIf(canMount)(
+    "a fork by a mount is gone once it is collected, also if a file of it is being flushed",
+    async () => {
+      using fixture = new Fixture("overlay");
+      const { fork } = await fixture.forked({ "a.txt": "a\n" });
+      const flushed = openSync(join(fork.root, "a.txt"), "r");
+      await fixture.workspaces.drop(fork);
+      const collected = collect(fixture.workspaces, 0);
+      await setTimeout(100);
+      closeSync(flushed);
+      await collected;
+      expect(readdirSync(fixture.workspaces.layout.trees)).toEqual([]);
+    },
+  );
+
   it.runIf(canMount)("a fork by a mount is mounted again after the machine was restarted", async () => {
     using fixture = new Fixture("overlay");
     const { fork } = await fixture.forked({ "a.txt": "a\n" });
@@ -143,7 +223,7 @@ describe("what a dead process left", () => {
 });
 
 describe("a limit", () => {
-  it("holds for what a workspace has of its own, in bytes and in files, and releases what is deleted", async () => {
+  it("counts a workspace's own bytes and files, and no longer those that were deleted", async () => {
     using fixture = new Fixture();
     const base = fixture.files("base", { "large.txt": "x".repeat(50_000) });
     const workspaces = new Workspaces({
@@ -170,4 +250,24 @@ describe("a limit", () => {
       10_000,
     );
   });
+});
+
+it("forks go on after a claim could not be removed, and such a failure is one of the disk", async () => {
+  using fixture = new Fixture("copy");
+  await fixture.workspaces.adopt("main", fixture.files("base", { "a.txt": "a\n" }), "me");
+  const failures: unknown[] = [];
+  for (let failing = 1, failed = true; failed; failing++) {
+    failed = false;
+    let removals = 0;
+    const onCall = (_: number, name: string, [path]: readonly unknown[]) => {
+      if (name !== "unlink" || !String(path).startsWith(fixture.workspaces.layout.claims)) return;
+      if (++removals !== failing) return;
+      failed = true;
+      throw errno("EIO", name);
+    };
+    const fork = () => fixture.workspaces.fork(`task-${failing}`, "main", "me");
+    await watching(onCall, fork).catch(error => failures.push(error));
+  }
+  expect(failures.length).toBeGreaterThan(0);
+  for (const failure of failures) expect(failure).toMatchObject({ code: "io", data: { errno: "EIO" } });
 });

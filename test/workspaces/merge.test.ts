@@ -238,7 +238,39 @@ describe("a merge", () => {
     ]);
   });
 
-  it("brings only what is new when it is done again", async () => {
+  it("merges a file in place of a directory that the base deleted, and a directory in place of such a file", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "d/a": "a\n", f: "f\n", "e/a": "a\n", g: "g\n" });
+    fixture.files(fork.root, { d: null, f: null, e: null, g: null });
+    fixture.files(fork.root, { d: "file\n", "f/b": "b\n" });
+    fixture.files(base, { d: null, f: null, e: null, g: null });
+    fixture.files(base, { e: "file\n", "g/b": "b\n" });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ d: "file\n", "f/b": "b\n", e: "file\n", "g/b": "b\n" });
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
+  });
+
+  it("follows a file into a directory of its old name, and refuses one that the base replaced by a directory", async () => {
+    using fixture = new Fixture("link");
+    const text = (name: string) => lines(...Array.from({ length: 9 }, (_, i) => `${name} ${i}`));
+    const { base, fork } = await fixture.forked({ f: text("f"), g: text("g"), h: text("h") });
+    for (const name of ["f", "g"]) fixture.files(fork.root, { [name]: null });
+    fixture.files(fork.root, { "f/inner": text("f"), moved: text("g") });
+    fixture.files(base, { f: text("f").replace("f 4", "changed"), g: null, h: null });
+    fixture.files(base, { "g/new": "new\n", h2: text("h") });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toEqual([
+      { path: "moved", reason: "deleted_in_base", moved: { fork: "moved" } },
+    ]);
+    fixture.files(fork.root, { moved: null });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({
+      "f/inner": text("f").replace("f 4", "changed"),
+      "g/new": "new\n",
+      h2: text("h"),
+    });
+  });
+
+  it("brings only new changes when it is repeated", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "a.txt": lines("1", "2", "3", "4", "5") });
     fixture.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "5"), "b.txt": "b\n" });

@@ -12,7 +12,7 @@ class ProgramFixture extends Fixture {
   readonly all = join(this.path, "all");
   readonly env = { POLYFS_STATE_DIR: join(this.path, "state-of-program") };
 
-  /** Runs `polyfs workspace …`; throws where that fails. */
+  /** Runs `polyfs workspace …`; throws if that fails. */
   run(...args: string[]): string {
     const { code, stdout, stderr } = this.attempt(...args);
     if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
@@ -103,16 +103,16 @@ describe("polyfs workspace", () => {
     expect(treeOf(base)).toEqual({ "a.txt": "fork\n" });
   });
 
-  it("refuses what lies in each other, a second name, a base with forks, and what is no fork", () => {
+  it("refuses nested directories, a second name, a base with forks, and a workspace that is not a fork", () => {
     using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a/b.txt": "b\n" });
-    expect(fixture.attempt("adopt", "whole", fixture.path).stderr).toContain("lie in each other");
+    expect(fixture.attempt("adopt", "whole", fixture.path).stderr).toContain("are nested");
     fixture.run("adopt", "main", base);
-    expect(fixture.attempt("adopt", "inner", join(base, "a")).stderr).toContain("lie in each other");
+    expect(fixture.attempt("adopt", "inner", join(base, "a")).stderr).toContain("are nested");
     fixture.run("fork", "task", "--from", "main");
     expect(fixture.attempt("fork", "task", "--from", "main").stderr).toContain("already");
     expect(fixture.attempt("drop", "main").stderr).toContain("has forks: task");
-    expect(fixture.attempt("merge", "main").stderr).toContain("no fork");
+    expect(fixture.attempt("merge", "main").stderr).toContain("not a fork");
     expect(fixture.attempt("fork", "other", "--from", "nothing").stderr).toContain("no workspace");
   });
 });

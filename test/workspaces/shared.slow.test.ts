@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Engine, openEngine } from "../../src/engine/engine.ts";
+import { Policy } from "../../src/engine/policy/policy.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
 import { SharedWorkspaces } from "../../src/engine/workspaces/shared-workspaces.ts";
 import { Principal } from "../../src/mcp/auth/principal.ts";
@@ -30,8 +31,52 @@ async function served() {
   });
   const record = await workspaces.create("main", from, "");
   await workspaces.release(record.id);
-  return { engine, line, workspaces, record };
+  return { base, engine, line, workspaces, record };
 }
+
+it("a shared workspace is not made from a directory that holds the copies of this machine", async () => {
+  const { base, workspaces } = await served();
+  for (const from of [base, workspaces.layout.trees])
+    await expect(workspaces.create("other", from, "")).rejects.toMatchObject({ code: "nested_workspace" });
+  expect((await workspaces.list()).map(({ name }) => name)).toEqual(["main"]);
+});
+
+it("changes that follow a merge, or one that was refused, sort behind those before it", async () => {
+  const { engine, workspaces } = await served();
+  const write = async (name: string, content: string) => {
+    const record = await workspaces.find(name);
+    await workspaces.ready(record);
+    using tree = workspaces.openTree(record, engine.workspace, "read-write");
+    const path = tree.at("f.txt");
+    return (await tree.commit([{ kind: "write", path, bytes: Buffer.from(content) }])).id;
+  };
+  await workspaces.fork("task", "main", "");
+  const ids = [await write("task", "two\n")];
+  ids.push((await workspaces.merge(await workspaces.find("task"), engine.workspace)).change ?? "");
+  for (let i = 0; i < 5; i++) ids.push(await write(i % 2 === 0 ? "main" : "task", `merged ${i}\n`));
+  await expect(workspaces.merge(await workspaces.find("task"), engine.workspace)).rejects.toMatchObject({
+    code: "merge_conflict",
+  });
+  for (let i = 0; i < 5; i++) ids.push(await write(i % 2 === 0 ? "main" : "task", `refused ${i}\n`));
+  expect(ids).toEqual([...new Set(ids)].sort());
+});
+
+it("a caller who sees a file of a shared workspace masked learns nothing from a right guess in a fork", async () => {
+  const told: string[] = [];
+  for (const guess of ["one", "another"]) {
+    const { engine, workspaces } = await served();
+    const policy = new Policy([{ paths: ["f.txt"], access: "mask" }]);
+    using caller = engine.workspace.under({ current: () => [policy] });
+    const record = await workspaces.fork("task", "main", "");
+    await workspaces.ready(record);
+    using tree = workspaces.openTree(record, caller, "read-write");
+    await tree.commit([{ kind: "write", path: tree.at("f.txt"), bytes: Buffer.from(`${guess}\n`) }]);
+    const found = [await workspaces.diff(record, caller), (await workspaces.merge(record, caller)).files];
+    told.push(JSON.stringify(found.map(files => files.map(({ path, effect }) => [path, effect]))));
+  }
+  expect(told[0]).toContain("f.txt");
+  expect(told[1]).toBe(told[0]);
+});
 
 function caller({ workspace }: Engine): Principal {
   return new Principal({
@@ -75,7 +120,7 @@ describe("a shared workspace that callers enter", () => {
     }
   });
 
-  it("stays with those who are in it while the store cannot be reached", async () => {
+  it("stays open to its callers while the store cannot be reached", async () => {
     const { engine, line } = await served();
     using places = new WorkspacePrincipals(engine, false, 100);
     const principal = caller(engine);

@@ -92,7 +92,7 @@ function run(program, args, env) {
   return spawnSync(wine, [program, ...args], { env, timeout: 60_000 });
 }
 
-/** The directory that a package of the registry was unpacked to; undefined where it cannot be had. */
+/** The directory that a package of the registry was unpacked to; undefined if it cannot be had. */
 function unpacked(directory, name) {
   const packed = spawnSync("npm", ["pack", "--silent", "--fetch-retries=0", name], {
     cwd: directory,
@@ -113,7 +113,7 @@ async function selftest(directory, env, search) {
   for await (const chunk of socket) text += chunk;
   const { sections } = JSON.parse(text);
   const failures = sections.flatMap(one => one.failures.map(failure => `${one.name}: ${failure}`));
-  const real = failures.filter(failure => search || !failure.includes("text is found by"));
+  const real = failures.filter(failure => search || !/\btext\b.* is found by /.test(failure));
   if (real.length > 0) throw new Error(`selftest:\n${real.slice(0, 20).join("\n")}`);
   return sections.map(({ name, tried, notes }) => `${name}: ${[tried, ...notes].join(", ")}`).join("; ");
 }

@@ -25,7 +25,7 @@ export interface DiffPlace {
 export interface LineTools {
   /** Starts a note on a line. */
   readonly onNote?: ((place: DiffPlace) => void) | undefined;
-  /** What is shown below a line: its notes, and the one that is being written. */
+  /** The notes below a line, and the one that is being written. */
   readonly below?: ((place: DiffPlace) => ComponentChildren) | undefined;
   readonly isMarked?: ((place: DiffPlace) => boolean) | undefined;
 }

@@ -1,4 +1,4 @@
-// What is shown in the place of content: while it loads, where there is none, where it failed.
+// Placeholders for content that is loading, empty or failed.
 import type { ComponentChildren } from "preact";
 import type { Loadable } from "../state/loadable.ts";
 import { Alert } from "./icons.tsx";
@@ -50,7 +50,7 @@ interface Props<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** Content, or what is shown instead. */
+/** Content, or its placeholder. */
 export function When<T>({ of, what, again, children }: Props<T>) {
   if (of.state === "loading") return <Loading what={what} />;
   if (of.state === "failed") return <Failed message={of.message} again={again} />;

@@ -1,4 +1,4 @@
-// What is chosen, with its differences: a task, or a change.
+// The selected task or change, with its differences.
 import { effect, signal } from "@preact/signals";
 import type {
   ChangeDetail,
@@ -26,7 +26,7 @@ export interface Detail {
 
 export const detail = new Loaded<Detail>();
 
-/** From the start of the task to what is on the disk now, including changes by others. */
+/** From the start of the task to the files on disk, including changes by others. */
 export const untilNow = signal(false);
 
 export function followChosen(): void {
@@ -46,7 +46,7 @@ export function followChosen(): void {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Fetches what is shown again, soon: several changes in a row are one fetch. */
+/** Fetches the view again, soon: several changes in a row cause one fetch. */
 export function refreshDetail(): void {
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -69,7 +69,7 @@ export function touched({ task, undoes, files }: ChangeSummary): void {
   if (isRelated) refreshDetail();
 }
 
-/** Marks hunks of what is shown as kept, or not kept any more. */
+/** Marks visible hunks as kept, or no longer kept. */
 export function markHunks({ hunks = [], kept }: Kept): void {
   const shown = detail.value;
   if (shown === undefined) return;

@@ -16,7 +16,7 @@ export const noFilters: Filters = { agent: "", tool: "", path: "", minutes: 0 };
 
 export const filters = signal<Filters>(noFilters);
 
-/** What is searched for in everything that was ever changed. */
+/** The search in all recorded contents. */
 export const searchText = signal("");
 
 export const filterCount = computed(

@@ -1,4 +1,4 @@
-// The lists of tasks, of changes and of places found, and what is chosen in them.
+// The lists of tasks, changes and search results, and the selection in them.
 import { effect, signal, untracked } from "@preact/signals";
 import type {
   ChangeList,
@@ -51,7 +51,7 @@ export const found = new Pages<FoundPlace>(async (before, signal) => {
   return { items, next };
 });
 
-/** Loads what is looked at, now and whenever the filters change. */
+/** Loads the current list, now and whenever the filters change. */
 export function followFilters(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let first = true;

@@ -1,4 +1,4 @@
-// Marks for what was looked at and is to stay: tasks, changes, files and hunks. The server stores them, for every page.
+// Marks on reviewed tasks, changes, files and hunks. The server stores them, for every page.
 import type { KeepRequest, Kept } from "../../src/review/api.ts";
 import { announce } from "./announce.ts";
 import { markHunks, refreshDetail } from "./detail.ts";

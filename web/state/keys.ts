@@ -52,7 +52,7 @@ function pressed(key: string, target: HTMLElement): boolean {
   return true;
 }
 
-/** Without a focused item, keys are about what is chosen as a whole, or about the first question. */
+/** Without a focused item, keys apply to the whole selection, or to the first question. */
 function defaultItem(): Element | undefined {
   return document.querySelector("main .detail-head, main .question") ?? undefined;
 }

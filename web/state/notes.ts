@@ -1,4 +1,4 @@
-// Notes to the agents: what was said about a line, a file or a change.
+// Notes to the agents, about a line, a file or a change.
 import type { Note, NoteList, NoteRequest } from "../../src/review/api.ts";
 import { announce } from "./announce.ts";
 import { detail, refreshDetail } from "./detail.ts";

@@ -25,7 +25,7 @@ export class Pages<T extends { readonly id: string }> {
     return value.state === "ready" ? value.value : [];
   }
 
-  /** From the start. With `keep` what is shown stays until the answer is there. */
+  /** From the start. With `keep`, the old content stays until the answer arrives. */
   async reload({ keep = false } = {}): Promise<void> {
     if (!keep) this.current.value = { state: "loading" };
     await this.#take(undefined);

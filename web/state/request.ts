@@ -6,7 +6,7 @@ import type { Problem } from "../../src/review/api.ts";
 export class RequestError extends Error {
   readonly code: string;
   readonly status: number;
-  /** The answer's body: an undo that is in conflict answers with what is in the way. */
+  /** The answer's body: an undo that conflicts answers with the later edits. */
   readonly body: unknown;
 
   constructor(status: number, { error, message }: Problem, body?: unknown) {
@@ -33,7 +33,7 @@ export function post<T>(route: string, body: unknown): Promise<T> {
   return transport(route, body) as Promise<T>;
 }
 
-/** `?a=1&b=2`, without what is empty. */
+/** `?a=1&b=2`, without empty values. */
 export function query(parameters: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   return given.length === 0 ? "" : `?${new URLSearchParams(given.map(([key, value]) => [key, `${value}`]))}`;

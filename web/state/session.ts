@@ -1,4 +1,4 @@
-// Who looks, at what, and what may be done.
+// The viewer, what it sees, and what it may do.
 import { computed } from "@preact/signals";
 import type { SessionInfo } from "../../src/review/api.ts";
 import { Loaded } from "./loadable.ts";

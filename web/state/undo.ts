@@ -1,4 +1,4 @@
-// Taking back: a hunk or a file at once (it can be taken back itself), a task after a look at what would happen. Where
+// Taking back: a hunk or a file at once (it can be undone itself), a task after a look at what would happen. Where
 // later edits are in the way, the page shows them and asks.
 import { signal } from "@preact/signals";
 import type { UndoRequest, UndoResult } from "../../src/review/api.ts";
@@ -11,7 +11,7 @@ import { post, RequestError } from "./request.ts";
 
 export interface PendingUndo {
   readonly request: UndoRequest;
-  /** For people: "this hunk", "src/a.ts", "the task". */
+  /** For people: "this hunk", `src/a.ts`, "the task". */
   readonly what: string;
   readonly result: UndoResult;
 }

@@ -1,4 +1,4 @@
-// The right pane of Changes: what is chosen, with its differences, and what can be done with it.
+// The right pane of Changes: the selected item, with its differences and its actions.
 import { useEffect, useRef } from "preact/hooks";
 import type { ChangeSummary, FileSummary } from "../../src/review/api.ts";
 import { layout } from "../parts/diff.tsx";
@@ -188,7 +188,7 @@ function ChangeFacts({
         {when(time)}
       </time>{" "}
       · {tool} · <code>{id}</code>
-      {undoes !== undefined && ` · takes back ${undoes}`}
+      {undoes !== undefined && ` · undoes ${undoes}`}
       {state !== "standing" && ` · ${state === "undone" ? "undone" : "partly undone"}`}
       {!undoable && " · cannot be undone: its contents were too large to keep"} ·
     </>

@@ -1,4 +1,4 @@
-// Changes: a list on the left, what is chosen on the right; on a phone one after the other.
+// Changes: a list on the left, the selected item on the right; on a phone one view at a time.
 import { route } from "../state/route.ts";
 import { ChangeDetail } from "./change-detail.tsx";
 import { ChangeList } from "./change-list.tsx";

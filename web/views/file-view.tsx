@@ -172,7 +172,7 @@ interface Part {
   readonly hunks?: readonly number[];
 }
 
-/** What undoing a part of what is shown means. A difference to now holds other people's edits too: nothing of it is undone. */
+/** What undo means for a part of the view. A difference to now includes other people's edits, so no part of it can be undone. */
 function undoOf({ chosen, task, changes }: Detail, part: Part, what: string) {
   const [newest] = changes;
   const isDone = task ? task.standing === 0 : newest?.state === "undone" || newest?.undoable === false;
@@ -181,7 +181,7 @@ function undoOf({ chosen, task, changes }: Detail, part: Part, what: string) {
   return { canUndo, undoIt: () => void undo(request, what) };
 }
 
-/** The newest change of what is shown that touched the file: notes belong to a change. */
+/** The newest visible change that touched the file: notes belong to a change. */
 function changeOf({ changes }: Detail, path: string): string | undefined {
   return (changes.find(({ files }) => files.some(file => file.path === path)) ?? changes[0])?.id;
 }

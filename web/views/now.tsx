@@ -1,4 +1,4 @@
-// Now: calls as they happen. Who, which tool, which path, how long, and whether it was refused. Never contents.
+// Now: calls as they happen, with agent, tool, path, duration and refusal. Never contents.
 import { signal } from "@preact/signals";
 import type { Call } from "../../src/review/api.ts";
 import { Pulse } from "../parts/icons.tsx";

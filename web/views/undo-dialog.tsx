@@ -1,4 +1,4 @@
-// What an undo would do, before it does it; and what is in the way, where later edits are.
+// The preview of an undo, and the later edits that conflict with it.
 import type { Collision, RestoredFile } from "../../src/review/api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { HunkLines } from "../parts/diff.tsx";

@@ -8,7 +8,7 @@ export const audit = command({
   name: "audit",
   operands: "verify FILE",
   description:
-    "Checks an audit log together with its rotated files: every line names the one before it by its hash, so that a line that was changed, taken out or moved is found. Prints the last hash; keep it elsewhere to notice lines that are cut off at the end.",
+    "Checks an audit log together with its rotated files: every line contains the hash of the line before it, so changed, removed and moved lines are found. Prints the last hash; store it elsewhere to detect lines that were cut off at the end.",
   own: { json: { help: "Print the report as JSON" } },
   options: [],
   examples: [

@@ -33,8 +33,8 @@ export const callTool = command({
   description:
     "Calls one tool with the parameters in JSON (- reads them from stdin), in the working directory unless directories are named. On a terminal the answer is printed as text; piped, as the JSON result of the protocol.",
   own: {
-    json: { help: "Print the JSON result, also on a terminal" },
-    text: { help: "Print the text, also where it is piped" },
+    json: { help: "Print the JSON result, even on a terminal" },
+    text: { help: "Print the text, even when piped" },
   },
   options: [
     "dialect",

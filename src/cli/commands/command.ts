@@ -95,7 +95,7 @@ export function command({ most, verbs, run, ...about }: Spec): RunCommand {
       if (verbs?.includes(verb ?? "") === false)
         throw new UsageError(unknownVerb(program, verb ?? "", verbs));
       if (operands.length > most)
-        throw new UsageError(`too much: ${JSON.stringify(operands[most])}; see ${program} --help`);
+        throw new UsageError(`unexpected argument: ${JSON.stringify(operands[most])}; see ${program} --help`);
       const config = configure(line, environment, process.cwd());
       return await refusalsTold(() => run({ operands, own, each, config, line }));
     },
@@ -136,7 +136,7 @@ Options:
 ${columns(rows, "  ")}
 Examples:
 ${examples.map(([line, what]) => `  ${line}\n      ${what}\n`).join("")}
-Exit codes: 0 done, 1 it failed or was refused, 2 the command line was wrong.
+Exit codes: 0 success, 1 failure or refusal, 2 usage error.
 `;
 }
 

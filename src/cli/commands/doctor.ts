@@ -12,6 +12,7 @@ import {
   temporaryState,
 } from "../../engine/workspace/commit/state-path.ts";
 import { refusalToWrite } from "../../engine/workspace/commit/try-to-write.ts";
+import { errnoWords } from "../../engine/workspace/errno.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
 import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
@@ -45,7 +46,7 @@ export const doctor = command({
   name: "doctor",
   operands: "[DIR...]",
   description:
-    "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), secrets in them that the policy lets agents read, the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
+    "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), secrets in them that the policy lets agents read, the limits on watching files, and the state directory. Exits with 1 if something keeps polyfs from working.",
   own: { json: { help: "Print the findings as JSON" } },
   options: ["dialect", "policy", "workspaces", "store", "store-durability", ...directoryOptions],
   examples: [["polyfs doctor ~/project", "is everything ready to serve this directory?"]],
@@ -158,7 +159,7 @@ function handles(): Finding {
     : {
         what: "Containment",
         is: "notable",
-        found: "by paths that are verified when they are opened: this system offers nothing better",
+        found: "by paths that are verified after opening: this system offers nothing better",
         advice:
           "Not promised while another program swaps directories inside a root. SECURITY.md says what each platform promises.",
       };
@@ -193,7 +194,7 @@ async function sandbox(): Promise<Finding[]> {
   const confines = [
     "the disk to the directories that are served, network off unless --run-network",
     `processes${kind === "bubblewrap" ? " in a namespace of their own" : ""}, ${processes[holdsProcesses]}`,
-    bindsHandles ? "directories handed over as opened" : "directories handed over by path",
+    bindsHandles ? "directories passed as open handles" : "directories passed by path",
     forbidsNamespaces ? "no further namespaces" : "further namespaces possible",
   ];
   return [
@@ -216,7 +217,7 @@ function directory({ path, access }: Grant): Finding {
       return {
         what: `Directory ${path}`,
         is: "notable",
-        found: `${kind}, can be read but not written: ${writeRefusals[refusal] ?? refusal}`,
+        found: `${kind}, can be read but not written: ${errnoWords(refusal)}`,
         advice:
           writeAdvice[refusal] ?? "Every change will be refused. To serve it for reading only: --read-only.",
       };
@@ -225,23 +226,13 @@ function directory({ path, access }: Grant): Finding {
       is: remote ? "notable" : "fine",
       found: `${kind}, ${access}, ${(freeBytes / 1e9).toFixed(1)} GB free`,
       ...(remote && {
-        advice:
-          "Reached through another program or machine: a crash of that one may lose what it said it had written.",
+        advice: "Served by another program or machine: if that crashes, acknowledged writes may be lost.",
       }),
     };
   } catch (error) {
     return { what: `Directory ${path}`, is: "broken", found: reasonOf(error) };
   }
 }
-
-/** What the system says when something is created in a directory. */
-const writeRefusals: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "not permitted",
-  EROFS: "the file system is mounted read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the quota is used up",
-};
 
 const writeAdvice: Readonly<Record<string, string>> = {
   EACCES:
@@ -259,7 +250,7 @@ async function secrets(config: Config): Promise<Finding[]> {
     const policy = policyOf({ ...config, "policy-is-advisory": true }, dialect, log);
     using workspace = Workspace.open(config.grants, { rules: policy });
     const { paths, isComplete } = readableSecrets(workspace);
-    const rest = isComplete ? "" : " (not all files were looked at)";
+    const rest = isComplete ? "" : " (not all files were checked)";
     if (paths.length === 0)
       return [{ what, is: "fine", found: `none under the policy ${policy.name}${rest}` }];
     const named = paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
@@ -296,7 +287,7 @@ function watching(): Finding[] {
 
 function state(wanted: string | undefined): Finding {
   const what = "State and history";
-  const advice = "Name another place: --state-dir DIR";
+  const advice = "Choose another directory: --state-dir DIR";
   const path = statePath(wanted);
   const temporary = temporaryState(wanted);
   if (temporary !== undefined)
@@ -306,7 +297,7 @@ function state(wanted: string | undefined): Finding {
     return {
       what,
       is: "broken",
-      found: `${path} cannot be written: ${writeRefusals[refusal] ?? refusal}. Changes are refused, because history could not be kept.`,
+      found: `${path} cannot be written: ${errnoWords(refusal)}. Changes are refused, because history could not be kept.`,
       advice,
     };
   if (isVolatile(path)) return volatileFinding(path);
@@ -315,7 +306,7 @@ function state(wanted: string | undefined): Finding {
     return { what, is: "fine", found: `${path} (${kind}, ${(freeBytes / 1e9).toFixed(1)} GB free)` };
   } catch (error) {
     if (Fault.is(error, "not_found"))
-      return { what, is: "fine", found: `${path} (made at the first change)` };
+      return { what, is: "fine", found: `${path} (created by the first change)` };
     return { what, is: "broken", found: reasonOf(error), advice };
   }
 }
@@ -325,7 +316,7 @@ function volatileFinding(path: string): Finding {
     what: "State and history",
     is: "notable",
     found: `${path} is ${volatileState}`,
-    advice: "Name another place: --state-dir DIR",
+    advice: "Choose another directory: --state-dir DIR",
   };
 }
 

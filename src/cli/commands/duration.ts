@@ -8,7 +8,7 @@ const units: { readonly [unit: string]: number } = {
   w: 604_800_000,
 };
 
-/** In milliseconds; undefined where the text is something else. */
+/** In milliseconds; undefined if the text is something else. */
 export function timeAgo(text: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,6}(?:\.\d+)?)\s*([smhdw])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (units[unit] ?? 0);

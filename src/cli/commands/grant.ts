@@ -18,7 +18,7 @@ export const grant = command({
   name: "grant",
   operands: "PATH",
   description:
-    "Allows what the policy asks about, for PATH and what lies below it. Running servers apply it at once; it expires by itself.",
+    "Allows what the policy asks about, for PATH and everything below it. Running servers apply the grant immediately; it expires after the given time.",
   own: {
     write: { help: "Allow changes (the default)" },
     delete: { help: "Allow deletion" },
@@ -28,7 +28,7 @@ export const grant = command({
   },
   options: [],
   examples: [
-    ["polyfs grant migrations --write --for 1h", "the next migrations may be written without a question"],
+    ["polyfs grant migrations --write --for 1h", "let agents write migrations without asking, for an hour"],
     ["polyfs grant ~/project --delete --for 30m --to alice", "only for the token alice"],
   ],
   most: 1,
@@ -57,7 +57,7 @@ export const grants = command({
   description: "Lists what is granted now, with the names for polyfs revoke.",
   own: { json: { help: "Print JSON" } },
   options: [],
-  examples: [["polyfs grants", "what is allowed, to whom, until when"]],
+  examples: [["polyfs grants", "list grants, with client and expiry"]],
   most: 0,
   async run({ own }) {
     const now = Date.now();
@@ -77,7 +77,7 @@ export const revoke = command({
   description: "Revokes grants: the one with this name, or all for this path.",
   own: { all: { help: "Revoke all of them" } },
   options: [],
-  examples: [["polyfs revoke 3f9a1c2b", "the grant with this name ends now"]],
+  examples: [["polyfs revoke 3f9a1c2b", "revoke one grant"]],
   most: 1,
   async run({ operands: [which], own }) {
     if (which === undefined && !own.has("all")) throw new UsageError("name a grant or a path, or give --all");

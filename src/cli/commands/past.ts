@@ -7,7 +7,7 @@ import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import { colouredDiff, type Style, visible } from "../style.ts";
 
-/** Contents as the policy shows them; undefined where it hides them, or they are not kept. */
+/** Contents as the policy shows them; undefined if it hides them, or they are not kept. */
 export interface ShownPast {
   recorded(at: string, hash: string): Buffer | undefined;
   shown(at: string, bytes: Buffer): Buffer | undefined;
@@ -19,10 +19,11 @@ const maxDiffBytes = 1024 * 1024;
 
 /** `mf3k2a · 2026-08-01 14:03:22 · edit_file · claude-code` */
 export function headOf(record: ChangeRecord, { bold, dim, yellow }: Style): string {
-  const { id, time, action, client, undoes, kept } = record;
-  const parts = [timeOf(time), action, client, undoes === undefined ? "" : `takes back ${undoes}`];
+  const { id, time, action, client, undoes, partial, kept } = record;
+  const back = undoes === undefined ? "" : `undoes ${partial ? "a part of " : ""}${undoes}`;
+  const parts = [timeOf(time), action, client, back];
   const known = parts.filter(part => part !== "").map(part => visible(part));
-  return `${bold(id)} ${dim("·")} ${known.join(" · ")}${kept ? "" : yellow(" · not kept whole: cannot be taken back")}`;
+  return `${bold(id)} ${dim("·")} ${known.join(" · ")}${kept ? "" : yellow(" · not completely kept: cannot be undone")}`;
 }
 
 function timeOf(time: number): string {

@@ -25,15 +25,15 @@ export const policy = command({
   name: "policy",
   operands: "explain PATH... | test [FILE] | schema",
   description:
-    "explain says what the rules allow for a path, and which rule decides, as a server for the same directories would; without an option that names one, for the working directory. test runs the examples that a policy file has beside its rules. schema prints the JSON Schema of the file.",
+    "explain prints what the rules allow for a path, and which rule decides, for a server of the same directories (default: the working directory). test runs the examples in a policy file. schema prints the JSON Schema of the file.",
   own: {
-    as: { value: "TOKEN", help: "explain for this token of --tokens, with the rules of its own" },
+    as: { value: "TOKEN", help: "explain for this token of --tokens, including its own rules" },
     json: { help: "Print JSON" },
   },
   options: ["dialect", "policy", "tokens", ...directoryOptions],
   examples: [
     ["polyfs policy explain .env src/main.ts", "what an agent may do with these files here"],
-    ["polyfs policy test policy.json", "exit code 1 where an example does not hold"],
+    ["polyfs policy test policy.json", "exit with 1 if an example fails"],
   ],
   most: Number.POSITIVE_INFINITY,
   verbs: ["explain", "test", "schema"],

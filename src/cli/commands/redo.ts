@@ -14,10 +14,10 @@ export const redo = command({
   name: "redo",
   operands: "",
   description:
-    "Redoes what the last undo in the working directory reverted; each further polyfs redo goes one step further. A change after an undo ends this: from then on, polyfs undo ID reverts a single undo.",
+    "Redoes what the last undo in the working directory reverted; each further polyfs redo goes one step further. After a new change, redo is no longer possible; polyfs undo ID then reverts a single undo.",
   own: { reveal: revealOption, "dry-run": { help: "Only show what would be done" } },
   options: [...directoryOptions, "policy", "store", "store-objects"],
-  examples: [["polyfs redo", "the change that polyfs undo took back is there again"]],
+  examples: [["polyfs redo", "apply the undone change again"]],
   most: 0,
   async run({ own, config }) {
     const dryRun = own.has("dry-run");
@@ -27,14 +27,14 @@ export const redo = command({
     await using _published = dryRun ? undefined : await publishing(directories, workspace);
     const record = await nextRedo(workspace);
     if (record === undefined) {
-      await print(process.stderr, "polyfs: there is nothing to redo: no undo is the last thing done here\n");
+      await print(process.stderr, "polyfs: there is nothing to redo: the last change here is not an undo\n");
       return 1;
     }
     const done = await undo(workspace, { change: record.id, dryRun, client: "polyfs redo" });
     await workspace.settled();
     const commits = done.commit === undefined ? [] : [done.commit];
     const past = openPast(config, process.cwd(), { reveal: own.has("reveal") });
-    await printOutcome({ parts: [done], commits, dryRun }, "Done again", past, styleOf(process.stdout));
+    await printOutcome({ parts: [done], commits, dryRun }, "Redone", past, styleOf(process.stdout));
     return 0;
   },
 });

@@ -24,9 +24,9 @@ export async function printOutcome(
   }
   const ids = commits.map(({ id }) => id);
   const end = dryRun
-    ? "Nothing was changed: this is what it would do."
+    ? "Nothing was changed: this is what an undo would do."
     : ids.length === 0
-      ? "There was nothing left to take back."
+      ? "There was nothing left to undo."
       : `${done}, as ${ids.length === 1 ? "change" : `${ids.length} changes:`} ${ids.join(", ")}.`;
   await print(process.stdout, `${end}\n`);
 }

@@ -16,7 +16,7 @@ export const review = command({
   name: "review",
   operands: "[DIR]",
   description:
-    "Opens a page in the browser: what agents do now, every change by task, file and hunk, keep or undo, questions of the policy to answer, notes to the agent. It shows the work of all polyfs servers of this user, or only what was changed in DIR. The page is served on the loopback interface until Ctrl-C; its address works once.",
+    "Opens a page in the browser: what agents do now, changes by task, file and hunk, to keep or undo, questions of the policy, and notes to the agent. It shows the work of all polyfs servers of this user, or only what was changed in DIR. The page is served on the loopback interface until Ctrl-C; its address works once.",
   own: {
     "no-open": { help: "Only print the address; start no browser" },
     port: { value: "N", help: "Listen on this port (default: a free one)" },

@@ -16,18 +16,18 @@ export const selftest = command({
   name: "selftest",
   operands: "[DIR]",
   description:
-    "Tests polyfs on this machine: reading, writing and undoing; getting out of a root by paths, links and in a race; two servers on one file; servers that are killed in the middle of changes. It works in a temporary directory, in DIR where one is given, so that its file system is what is tested. Nothing else is touched. It takes about a minute and prints a report to send. Exit code 1 where something failed.",
+    "Tests polyfs on this machine: reading, writing and undoing; attempts to escape a root by paths, links and races; two servers on one file; servers that are killed in the middle of changes. It works in a temporary directory, inside DIR if one is given, to test its file system, and touches nothing else. It takes about a minute and prints a report to send. Exits with 1 if something failed.",
   own: {
     json: { help: "Print the report as JSON" },
     seconds: {
       value: "N",
-      help: `How long the race takes; the rest is in proportion (default ${usualSeconds})`,
+      help: `Duration of the race; the rest scales with it (default ${usualSeconds})`,
     },
   },
   options: [],
   examples: [
-    ["polyfs selftest", "does it hold what it promises here?"],
-    ["polyfs selftest /Volumes/Stick", "and on this volume?"],
+    ["polyfs selftest", "test polyfs in the temporary directory"],
+    ["polyfs selftest /Volumes/Stick", "test polyfs on this volume"],
   ],
   most: 1,
   async run({ operands, own }) {

@@ -26,15 +26,15 @@ const names = Object.keys(clientsOn(surroundings(process.env)));
 export const setup = command({
   name: "setup",
   operands: "[CLIENT] [DIR...]",
-  description: `Writes polyfs into the configuration of CLIENT, or of every client that is found on this machine, so that it serves DIR (default: the working directory). Entries of other projects stay. Shows the change first and asks; the old file stays beside the new one. Options for serving are written into the configuration. Clients: ${names.join(", ")}.`,
+  description: `Writes polyfs into the configuration of CLIENT, or of every client that is found on this machine, so that it serves DIR (default: the working directory). Entries for other projects stay. Shows the change and asks before writing; keeps the old file as a backup. Serving options are written into the entry. Clients: ${names.join(", ")}.`,
   own: {
-    print: { help: "Only print what belongs into the configuration" },
+    print: { help: "Only print the configuration entry" },
     "dry-run": { help: "The same as --print" },
-    remove: { help: "Take polyfs out of the configuration" },
-    yes: { help: "Do not ask; needed where there is no terminal" },
+    remove: { help: "Remove polyfs from the configuration" },
+    yes: { help: "Do not ask; required without a terminal" },
     name: {
       value: "NAME",
-      help: "What the server is called there (default polyfs; for a further project polyfs-PROJECT)",
+      help: "Name of the entry (default polyfs; polyfs-PROJECT for further projects)",
     },
     replace: { help: "Replace an entry of that name, even if it serves other directories" },
     scope: {
@@ -43,7 +43,7 @@ export const setup = command({
     },
     url: { value: "URL", help: "Connect to a server that runs with --http, instead of starting one" },
     token: { value: "TOKEN", help: "The token for --url (see polyfs token); - reads it from stdin" },
-    npx: { help: "Let the client start it with npx, also where it is installed" },
+    npx: { help: "Let the client start polyfs with npx, even if it is installed" },
   },
   options: [
     ...(["dialect", "read-only", "allow-read", "allow-write", "allow-cwd"] as const),
@@ -53,11 +53,11 @@ export const setup = command({
   examples: [
     ["polyfs setup", "all clients on this machine, for this directory"],
     ["polyfs setup claude-desktop ~/project", "one client, one directory"],
-    ["polyfs setup --print codex --read-only ~/notes", "what to put into Codex's file"],
+    ["polyfs setup --print codex --read-only ~/notes", "print the entry for Codex's file"],
     ["polyfs setup claude-code --scope project", "only for this project, in its .mcp.json"],
     ["polyfs setup codex --allow-cwd", "serve whatever directory Codex is started in"],
     ["polyfs setup cursor --url http://127.0.0.1:3000/mcp --token TOKEN", "a server that runs elsewhere"],
-    ["polyfs setup cursor --remove", "take it out again"],
+    ["polyfs setup cursor --remove", "remove the entry"],
   ],
   most: Number.POSITIVE_INFINITY,
   async run(given) {

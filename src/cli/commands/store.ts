@@ -30,20 +30,20 @@ export const store = command({
   name: "store",
   operands: `${Object.keys(verbs).join("|")} [DIR]`,
   description:
-    "Manages a shared store. migrate creates or upgrades its tables, also while servers run; check reports damage; gc removes unreferenced objects; list prints the workspaces; export and import copy everything to and from a directory, which is itself a store.",
+    "Manages a shared store. migrate creates or upgrades its tables, even while servers run; check reports damage; gc removes unreferenced objects; list prints the workspaces; export and import copy everything to and from a directory, which is itself a store.",
   own: {
     grace: {
       value: "TIME",
-      help: "With gc: keep what was dropped, or put and never used, for this long (1d)",
+      help: "With gc: keep dropped workspaces and unreferenced objects for this long (1d)",
     },
-    "dry-run": { help: "With gc: only say what would be removed" },
+    "dry-run": { help: "With gc: only print what would be removed" },
     json: { help: "Print JSON" },
   },
   options: ["store", "store-objects"],
   examples: [
     ["polyfs store migrate --store postgres://polyfs@db/polyfs", "set up a new store, or update it"],
     ["polyfs store check", "look for damage in the store that POLYFS_STORE names"],
-    ["polyfs store gc --grace 7d --dry-run", "what a collection would remove"],
+    ["polyfs store gc --grace 7d --dry-run", "print what would be removed"],
     ["polyfs store export /backup/polyfs", "copy everything into a directory"],
   ],
   most: 2,
@@ -55,7 +55,7 @@ export const store = command({
     if (given.config.store === undefined)
       throw new UsageError("name the store: --store postgres://…, or POLYFS_STORE in the environment");
     if (given.operands.length > 1 && verb !== "export" && verb !== "import")
-      throw new UsageError(`too much: ${JSON.stringify(given.operands[1])}`);
+      throw new UsageError(`unexpected argument: ${JSON.stringify(given.operands[1])}`);
     return await action(given);
   },
 });

@@ -21,20 +21,20 @@ export const token = command({
   name: "token",
   operands: "add NAME | rotate NAME | list | remove NAME",
   description:
-    "Adds a token for polyfs --http --tokens FILE, and prints it once; the file holds a hash of it. Gives one a new secret (rotate): the old one is refused from then on. Lists the tokens of the file, or removes one. A server that runs sees the change at once.",
+    "Manages the tokens for polyfs --http --tokens FILE. add prints a new token once; the file stores its hash. rotate gives a token a new secret and revokes the old one. list prints the tokens of the file; remove deletes one. A running server applies the change immediately.",
   own: {
     read: { value: "DIR", help: "Let it read DIR (repeatable)" },
     write: {
       value: "DIR",
-      help: "Let it read and write DIR (repeatable); without any DIR, all that is served",
+      help: "Let it read and write DIR (repeatable); without any DIR, all served directories",
     },
     effects: {
       value: "LIST",
-      help: "What it may do: reads, writes, runs, and reviews for the page at /review (default reads,writes)",
+      help: "What it may do: reads, writes, runs, and reviews (the page at /review) (default reads,writes)",
     },
     tools: { value: "LIST", help: "The only tools that it may call" },
-    workspace: { value: "NAME", help: "The only workspace that it may enter, with the forks of it" },
-    dialect: { value: "NAME", help: "The only dialect that it gets, also at /mcp" },
+    workspace: { value: "NAME", help: "The only workspace that it may use, with its forks" },
+    dialect: { value: "NAME", help: "The only dialect that it may use, also at /mcp" },
     expires: {
       value: "WHEN",
       help: "A date (2027-01-31), a date and time, or a time from now (12h, 30d)",
@@ -48,14 +48,14 @@ export const token = command({
   },
   options: ["tokens", "workspaces"],
   examples: [
-    ["polyfs token add alice --tokens tokens.json", "may use all that is served, and change it"],
+    ["polyfs token add alice --tokens tokens.json", "may read and change everything that is served"],
     [
       "polyfs token add ci --tokens tokens.json --read ~/project --effects reads --expires 30d",
       "may read one directory, for a month",
     ],
     ["polyfs token rotate ci --tokens tokens.json", "a new secret for the same rights"],
-    ["polyfs token list --tokens tokens.json", "whose tokens there are, and what they permit"],
-    ["polyfs token remove ci --tokens tokens.json", "it is refused from now on"],
+    ["polyfs token list --tokens tokens.json", "list the tokens and their rights"],
+    ["polyfs token remove ci --tokens tokens.json", "revoke a token"],
   ],
   most: 2,
   verbs: ["add", "rotate", "list", "remove"],

@@ -26,7 +26,7 @@ export const tools = command({
   name: "tools",
   operands: "[TOOL]",
   description:
-    "Lists the tools that a dialect offers with these options: what each does, its parameters (? where one may be left out) and about how many tokens its definition costs a model. With TOOL, all about that one.",
+    "Lists the tools that a dialect offers with these options: what each does, its parameters (? marks optional ones) and roughly how many tokens its definition costs a model. With TOOL, prints everything about that tool.",
   own: { json: { help: "Print the definitions as clients get them" } },
   options: ["dialect", "plain-names", ...directoryOptions, "allow-outside-workspace", "allow-run", "run"],
   examples: [

@@ -25,11 +25,11 @@ export const undoChange = command({
   name: "undo",
   operands: "[CHANGE] [PATH]",
   description:
-    "Undoes a change: the one with this id (see polyfs history), or the last one in the working directory that has not been undone; each further polyfs undo goes one step further back, and polyfs redo comes forward again. With PATH only what it did there; PATH alone means the last change that touched it. Later edits elsewhere in the same files stay; where they touch the same lines, nothing is done. Several changes are undone all or none.",
+    "Undoes a change: the one with this id (see polyfs history), or the last one in the working directory that has not been undone; each further polyfs undo goes one step further back, and polyfs redo goes forward again. With PATH, undoes only the part of the change that touched PATH; PATH alone means the last change that touched it. Later edits elsewhere in the same files stay; if they touch the same lines, nothing is changed. Several changes are undone together or not at all.",
   own: {
     since: { value: "TIME", help: "All changes since then: 30m, 2h, 1d, 2026-08-01, or after this change" },
-    task: { help: "All changes of the connection that made the last one" },
-    client: { value: "NAME", help: "Only changes of this client; alone, its last one" },
+    task: { help: "All changes by the connection that made the last change" },
+    client: { value: "NAME", help: "Only changes by this client; alone, its last change" },
     interactive: { help: "Show the hunks and ask which ones to undo" },
     reveal: revealOption,
     "dry-run": { help: "Only show what would be done" },
@@ -40,8 +40,8 @@ export const undoChange = command({
     ["polyfs undo --dry-run", "see what that would do"],
     ["polyfs undo mf3k2a7bx9q", "undo this change"],
     ["polyfs undo ./src/main.ts", "the last change of one file"],
-    ["polyfs undo --task", "all that the last session of an agent changed"],
-    ["polyfs undo --since 2h --client claude-code", "all that this client changed in two hours"],
+    ["polyfs undo --task", "everything that the last session of an agent changed"],
+    ["polyfs undo --since 2h --client claude-code", "everything that this client changed in two hours"],
     ["polyfs undo --interactive", "choose hunks of the last change"],
   ],
   most: 2,
@@ -81,7 +81,7 @@ export const undoChange = command({
       outcome = { parts: undone, commits, dryRun };
     }
     await workspace.settled();
-    await printOutcome(outcome, "Taken back", past, styleOf(process.stdout));
+    await printOutcome(outcome, "Undone", past, styleOf(process.stdout));
     return 0;
   },
 });

@@ -14,7 +14,7 @@ export const watch = command({
   name: "watch",
   operands: "[DIR]",
   description:
-    "Prints what agents do as it happens, one line each: calls with who, tool, path and duration, changes with their files, questions of the policy, notes. It shows the work of all polyfs servers of this user, or only what concerns DIR, until Ctrl-C. Questions are answered at the page (polyfs review) or by polyfs grant.",
+    "Prints what agents do as it happens, one line each: calls with client, tool, path and duration, changes with their files, questions of the policy, notes. It shows the work of all polyfs servers of this user, or only events in DIR, until Ctrl-C. To answer questions, use the page (polyfs review) or polyfs grant.",
   own: {
     json: { help: "Print each event as a line of JSON: event and data, as the review page gets them" },
     changes: { help: "Only changes, no calls" },

@@ -36,14 +36,14 @@ export const workspace = command({
   operands:
     "list | adopt NAME DIR | create NAME [DIR] | fork NAME --from NAME | diff NAME | merge NAME | drop NAME | restore NAME | collect",
   description:
-    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), restore brings it back until it is collected (by its id, which list --dropped shows, where several had one name), and collect removes what was dropped long enough ago. With --store it works with the workspaces of a shared store, on any machine.",
+    "Manages the workspaces in a directory. list prints them; adopt turns an existing directory into a workspace, in place; create makes an empty one, or one with a copy of DIR; fork makes one that starts as a copy of another; diff shows what a fork changed; merge applies that to its base, all or nothing, as one change that polyfs undo reverts; drop removes a workspace (an adopted directory stays); restore brings it back until it is collected (by the id that list --dropped shows, if several had the name); collect removes workspaces that were dropped long enough ago. With --store, it manages the workspaces of a shared store, from any machine.",
   own: {
-    from: { value: "NAME", help: "fork: the workspace to begin as" },
+    from: { value: "NAME", help: "fork: the workspace to copy" },
     prefer: {
       value: "SIDE",
-      help: "merge: where both changed the same, take that of the fork or of the base",
+      help: "merge: resolve conflicts with the version of the fork or of the base",
     },
-    dropped: { help: "list: those that can be restored" },
+    dropped: { help: "list: dropped workspaces that can be restored" },
     stat: { help: "diff: only the names of the files" },
     json: { help: "Print JSON" },
   },
@@ -51,7 +51,7 @@ export const workspace = command({
   examples: [
     ["polyfs workspace adopt main ~/project --workspaces ~/ws", "a directory becomes the workspace main"],
     ["polyfs workspace fork task-1 --from main --workspaces ~/ws", "a fork to work in"],
-    ["polyfs workspace merge task-1 --workspaces ~/ws", "what was done there comes to main"],
+    ["polyfs workspace merge task-1 --workspaces ~/ws", "apply the changes of task-1 to main"],
   ],
   most: 3,
   verbs: Object.keys(actions),
@@ -59,7 +59,8 @@ export const workspace = command({
     const [word = "", ...operands] = given.operands;
     const [most, run] = (Object.hasOwn(actions, word) ? actions[word] : undefined) ?? [];
     if (most === undefined || run === undefined) throw new UsageError("see polyfs workspace --help");
-    if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
+    if (operands.length > most)
+      throw new UsageError(`unexpected argument: ${JSON.stringify(operands[most])}`);
     // A server may keep the copies in DIR up to date, so the command has copies of its own.
     using folder = given.config.store === undefined ? undefined : temporaryFolder();
     const config = folder
@@ -69,7 +70,7 @@ export const workspace = command({
     const workspaces = await openWorkspaces(config, undefined, folder && "copy");
     using engine = openEngine({ roots: [], state: config["state-dir"], workspaces });
     await using _ = workspaces;
-    // What a killed process left does no harm, but no other process may come to remove it.
+    // Leftovers of a killed process do no harm, but no other process may ever remove them.
     if (folder === undefined) await tidy(workspaces);
     const opener = engine.workspace.as({ action: `workspace ${word}`, client: "polyfs workspace" });
     try {
@@ -77,12 +78,16 @@ export const workspace = command({
       await engine.workspace.settled();
       return 0;
     } catch (error) {
+      if (folder !== undefined && Fault.is(error, "nested_workspace"))
+        throw new UsageError(
+          `${visible(error.data.path)} holds the temporary directory of this command: set TMPDIR to one outside of it`,
+        );
       if (!Fault.is(error, "merge_conflict")) throw error;
       const { name, base, conflicts } = error.data;
       const told = visible(sayConflicts(conflicts, path => path));
       await print(
         process.stderr,
-        `polyfs: nothing was merged: ${name} and ${base} changed the same\n${told}\nRewrite these files in ${name} and merge again, or take one side: --prefer fork or --prefer base\n`,
+        `polyfs: nothing was merged: ${name} and ${base} changed the same lines or files\n${told}\nRewrite these files in ${name} and merge again, or take one side: --prefer fork or --prefer base\n`,
       );
       return 1;
     }
@@ -208,7 +213,7 @@ async function restore(workspaces: Workspaces, given: Given): Promise<string> {
 }
 
 async function collectNow(workspaces: Workspaces, { config }: Given): Promise<string> {
-  if (workspaces.isShared) throw new UsageError("polyfs store gc collects what a shared store need not keep");
+  if (workspaces.isShared) throw new UsageError("polyfs store gc cleans up a shared store");
   await collect(workspaces, graceOf(config));
   return "";
 }

@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { UsageError } from "../usage-error.ts";
 
-/** Undefined where the environment names no home. */
+/** Undefined if the environment names no home. */
 export function configurationDirectory({
   XDG_CONFIG_HOME = "",
   HOME = "",

@@ -8,6 +8,7 @@ import { defaultRules } from "../../engine/policy/default-rules.ts";
 import { type Overridden, overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
 import type { PolicyRule } from "../../engine/policy/rule.ts";
+import { isAnswer } from "../../engine/workspace/errno.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
@@ -49,7 +50,7 @@ export function choosePolicy(
   return hasDefault ? fixed("default", [new Policy(defaultRules)]) : fixed("none", []);
 }
 
-/** The policy of a start, for a dialect. Rules that commands are not bound by have to be accepted in plain words. */
+/** The policy of a start, for a dialect. Rules that commands are not bound by have to be accepted explicitly. */
 export function policyOf(config: Config, dialect: Pick<Dialect, "defaultPolicy">, log: Log): ChosenPolicy {
   const policy = choosePolicy(config.policy, dialect.defaultPolicy ?? false, process.env, log);
   const isLoose = config.run && config["allow-run"] === "unsandboxed" && policy.current().length > 0;
@@ -81,13 +82,13 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
     text = file.changed()?.text;
   } catch (error) {
     // A home that this user may not enter is not theirs, so what lies in it is not their policy.
-    if (!required && !(error instanceof Fault)) return undefined;
+    if (!required && !(error instanceof Fault) && isAnswer(error)) return undefined;
     throw new UsageError(
       `the policy ${file.path} cannot be read${Fault.is(error, "permission_denied") ? ": permission denied" : ""}`,
     );
   }
   if (text === undefined) {
-    if (required) throw new UsageError(`the policy ${file.path} is not there`);
+    if (required) throw new UsageError(`the policy ${file.path} does not exist`);
     return undefined;
   }
   const parsed = parsePolicy(text);

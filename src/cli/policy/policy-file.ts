@@ -12,7 +12,7 @@ const paths = {
   items: { type: "string", minLength: 1, maxLength: 4096 },
   minItems: 1,
   description:
-    "Globs, read below every served directory; with a leading / against the whole path. ! takes back.",
+    "Globs, relative to every served directory; with a leading / matched against the absolute path. ! excludes.",
 } as const;
 
 export const policySchema = {
@@ -22,7 +22,7 @@ export const policySchema = {
     $schema: { type: "string" },
     rules: {
       type: "array",
-      description: "deny wins whatever the order; among the rest the last rule that applies decides.",
+      description: "deny always wins; otherwise the last rule that applies decides.",
       items: {
         type: "object",
         properties: {
@@ -32,12 +32,12 @@ export const policySchema = {
             type: "string",
             enum: ["deny", "mask", "read", "write"],
             description:
-              "deny: not there. mask: keys without values, which can be replaced. read: protected. write: free.",
+              "deny: invisible. mask: keys without values; values can be replaced. read: read-only. write: no restriction.",
           },
           ask: {
             type: "array",
             items: { type: "string", enum: ["write", "delete", "run"] },
-            description: "What a person is asked about first.",
+            description: "What needs a person's approval.",
           },
         },
         required: ["paths"],
@@ -77,7 +77,7 @@ const problems: { readonly [problem in GlobProblem]: string } = {
   empty: "is empty",
   too_long: "is longer than 4096 bytes",
   unclosed: "has an unclosed [ or {",
-  too_many_alternatives: "stands for more than 1024 alternatives",
+  too_many_alternatives: "expands to more than 1024 alternatives",
   matches_nothing: "can match nothing: a path has no empty, . or .. component",
 };
 
@@ -111,7 +111,7 @@ function wrongWith(rule: PolicyDocument["rules"][number], at: string): string[] 
     return problem === undefined ? [] : [`${at}.paths[${i}] ${JSON.stringify(glob)} ${problems[problem]}`];
   });
   if (rule.paths.every(glob => glob.startsWith("!")))
-    globs.push(`${at}.paths only takes back: nothing matches`);
+    globs.push(`${at}.paths only excludes: nothing matches`);
   if (rule.access === undefined && rule.ask === undefined) globs.push(`${at} has neither access nor ask`);
   return globs;
 }

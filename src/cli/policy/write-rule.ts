@@ -9,7 +9,7 @@ import { type PolicyDocument, parsePolicy } from "./policy-file.ts";
 
 type DocumentRule = PolicyDocument["rules"][number];
 
-/** Undefined where no file holds the policy. */
+/** Undefined if no file holds the policy. */
 export function ruleWriter({ file }: ChosenPolicy) {
   if (file === undefined) return undefined;
   return (needs: readonly Need[]): { file: string; text: string } => {
@@ -28,7 +28,7 @@ export function ruleWriter({ file }: ChosenPolicy) {
   };
 }
 
-/** What was allowed is not asked any more, for exactly these paths; what else the rule asks stays. */
+/** Stops asking about what was allowed, for exactly these paths; the rest of the rule stays. */
 function rulesFor(needs: readonly Need[], existing: readonly DocumentRule[]): DocumentRule[] {
   const byAsk = new Map<string, { ask: NonNullable<DocumentRule["ask"]>; paths: string[] }>();
   const actions = new Map<string, Set<Need["question"]>>();

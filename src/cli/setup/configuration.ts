@@ -92,7 +92,7 @@ function behindLinks(file: string, state: string | undefined): string {
     if (target === undefined) return path;
     path = resolve(dirname(path), target);
   }
-  throw new Unfit("it is a link that leads nowhere");
+  throw new Unfit("it is a dangling link");
 }
 
 function linkAt(workspace: Workspace, path: string): string | undefined {

@@ -81,7 +81,7 @@ export const bash = tool({
   },
 });
 
-/** Undefined where the user did not ask for a sandbox: this contract's commands run without one. */
+/** Undefined if the user did not ask for a sandbox: this contract's commands run without one. */
 function confined({ engine, workspace, settings }: CallContext): Sandbox | undefined {
   const sandbox = engine.confine?.(workspace);
   if (settings.commands === "sandboxed" && sandbox === undefined) {

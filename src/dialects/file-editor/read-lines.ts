@@ -19,7 +19,7 @@ export interface InclusiveLines {
 /** The most characters of one answer. */
 export const mostCharacters = 16 * 1024 * 1024;
 
-/** Throws where `start-end` is no range. */
+/** Throws if `start-end` is no range. */
 export function rangeOf(written: string): InclusiveLines {
   const [start = 0, end = 0] = written.split("-").map(Number);
   const refuse = (why: string): never => {

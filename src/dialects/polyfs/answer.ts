@@ -31,7 +31,7 @@ export class AnswerLines {
     return this.#lines.length;
   }
 
-  /** False where the line does not fit; it is not added then, and no other that comes behind it should be. */
+  /** False if the line does not fit; it is not added then, and no other that comes behind it should be. */
   add(line: string): boolean {
     const bytes = Buffer.byteLength(line) + 1;
     if (bytes > this.#room) return false;
@@ -78,7 +78,7 @@ export function shownLine(line: string, left: number | "some" = 0): string {
   return cut > 0 ? `${text} […${number(cut)} more characters]` : text;
 }
 
-/** Whether a line of so many characters is shown without being cut. */
+/** Whether a line of this many characters is shown without being cut. */
 export function isShownWhole(characters: number): boolean {
   return characters <= longestLine;
 }

@@ -7,7 +7,7 @@ const longest = 300;
 /** The shortest line takes some bytes of an answer. */
 const leastBytes = 6;
 
-/** Adds them, `12- old` and `12+ new`, as long as there is room: false where some did not fit. */
+/** Adds them, `12- old` and `12+ new`, as long as there is room: false if some did not fit. */
 export async function addChangedLines(
   lines: AnswerLines,
   before: Pick<Text, "body">,

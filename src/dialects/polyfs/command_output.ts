@@ -34,7 +34,7 @@ export const commandOutput = polyfsTool({
         ? "running"
         : howEnded(exit) + (exit.stopped === undefined ? "" : ` (${exit.stopped})`);
     const lines = [`job ${job} · ${state} · ${number(bytes)} bytes written`];
-    if (output.offset > offset) lines.push(`[bytes ${offset}-${output.offset} are not kept any more]`);
+    if (output.offset > offset) lines.push(`[bytes ${offset}-${output.offset} are no longer kept]`);
     if (output.text !== "") lines.push(output.text.replace(/\n$/, ""));
     if (output.next < bytes || exit === undefined) lines.push(`[go on with offset=${output.next}]`);
     return text(lines.join("\n"));

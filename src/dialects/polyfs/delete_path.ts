@@ -14,7 +14,7 @@ const maxEntries = 100_000;
 export const deletePath = polyfsTool({
   name: "delete_path",
   title: "Delete",
-  description: "Delete a file or directory; undo brings it back.",
+  description: "Delete a file or directory; undo restores it.",
   input: {
     type: "object",
     properties: {

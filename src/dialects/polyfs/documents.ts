@@ -44,6 +44,22 @@ function asText(path: string, body: string): Promise<Text> {
 }
 
 /**
+ * Two versions as the caller reads them, so that a diff has the line numbers of read_file. Where only the rest of a
+ * notebook differs, its JSON.
+ */
+export async function asRead(before: Text, after: Text): Promise<[before: Text, after: Text]> {
+  if (!isNotebook(before.path)) return [before, after];
+  const [old, made] = [await cellsOf(before), await cellsOf(after)];
+  return old === undefined || made === undefined || old.body === made.body ? [before, after] : [old, made];
+}
+
+/** The text of a notebook's cells; undefined if it is not a valid one. */
+async function cellsOf(file: Text): Promise<Text | undefined> {
+  const view = await textJob("notebookText", file.body.length, file.body);
+  return view && asText(file.path, view.body);
+}
+
+/**
  * Applies edits to the text that a caller has read: for a notebook, that of its cells. An edit that matches only the
  * JSON is applied to the JSON.
  */

@@ -7,7 +7,7 @@ import { type Rebased, rebased } from "../../engine/history/versions.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import { changeOf, diffOf, type ShownDiff } from "./diff.ts";
-import { editReadable } from "./documents.ts";
+import { asRead, editReadable } from "./documents.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -27,7 +27,7 @@ export const editFile = polyfsTool({
   description:
     "Edit a file, all edits or none. An edit: old+new (exact, unique), start_line+end_line+new, " +
     "insert_after+new, or symbol+new; line numbers as read. Changes since if_version are merged in. " +
-    "Answers the diff and new syntax errors.",
+    "Returns the diff and new syntax errors.",
   input: {
     type: "object",
     properties: {
@@ -97,5 +97,5 @@ export const editFile = polyfsTool({
 });
 
 async function diffBetween(before: Text, after: Text): Promise<ShownDiff> {
-  return diffOf(await changeOf(before, after), diffBytes);
+  return diffOf(await changeOf(...(await asRead(before, after))), diffBytes);
 }

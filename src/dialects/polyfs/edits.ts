@@ -16,7 +16,7 @@ export const editsProperty = {
       old: { type: "string" },
       new: { type: "string" },
       all: { type: "boolean", description: "Every occurrence." },
-      regex: { type: "boolean", description: "old is a JavaScript regex, new knows $1." },
+      regex: { type: "boolean", description: "old is a JavaScript regex; new may use $1." },
       ignore_case: { type: "boolean" },
       start_line: { type: "integer" },
       end_line: { type: "integer" },
@@ -77,15 +77,13 @@ export function regexEdit(
 }
 
 const words: { readonly [T in Tolerance]?: string } = {
-  trailing_space: "matched without trailing whitespace",
-  indentation: "indentation differed; new was re-indented to the place",
-  typography: "matched without regard to typographic quotes, dashes or spaces",
+  trailing_space: "matched ignoring trailing whitespace",
+  indentation: "indentation differed; new was re-indented to match",
+  typography: "matched ignoring typographic quotes, dashes or spaces",
 };
 
 /** How an edit matched where it did not match exactly, for the answer. */
 export function overlooked(outcome: Applied | Fault, index: number): string[] {
   if (outcome instanceof Fault || outcome.tolerance === undefined) return [];
-  return [
-    `[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "matched without regard to whitespace"}]`,
-  ];
+  return [`[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "matched ignoring whitespace"}]`];
 }

@@ -123,6 +123,7 @@ const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   unknown_hunk: "invalid_input",
   not_kept: "not_found",
   store_unavailable: "io",
+  not_applied: "io",
 
   invalid_workspace_name: "invalid_input",
   workspace_dropped: "denied",
@@ -136,4 +137,5 @@ const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   not_mounted: "io",
   merge_conflict: "conflict",
   over_quota: "denied",
+  history_full: "denied",
 };

@@ -10,7 +10,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { globsOf, isGlob, scopeOf, scopeProperties } from "./scope.ts";
+import { anchorNotes, globsOf, isGlob, scopeOf, scopeProperties } from "./scope.ts";
 
 export const findFiles = polyfsTool({
   name: "find_files",
@@ -47,7 +47,7 @@ export const findFiles = polyfsTool({
     const unread = inaccessible > 0 ? unreadDirectories(inaccessible) : "";
     if (count === 0) {
       const told = `[nothing found${leftOut > 0 ? `; ${number(leftOut)} ignored or hidden left out` : ""}]`;
-      return text(unread === "" ? told : `${told}\n${unread}`);
+      return text([told, ...anchorNotes(pattern), unread].filter(line => line !== "").join("\n"));
     }
     if (offset >= count) return text(`[nothing at offset ${offset}; ${number(count)} found]`);
     found.finish();

@@ -1,7 +1,10 @@
 // The changes of a command, in a few lines: a created or removed tree is one. Other programs may have written, too,
 // so the answer says "changed while it ran". What rules deny is counted and not named; what they mask or protect is
 // marked.
+import type { CallContext } from "../../contract/context.ts";
+import type { Slot } from "../../contract/session.ts";
 import type { Footprint, RecordedFootprint } from "../../engine/history/footprint.ts";
+import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { counted } from "./answer.ts";
@@ -12,15 +15,21 @@ const most = 20;
 const mostNamed = 5;
 const letters = { created: "A", modified: "M", deleted: "D", mode: "M", touched: "M" } as const;
 
-export function footprintLines(
+/** Directories that were named as too large to compare: a caller hears of each once. */
+const namedBefore: Slot<Set<string>> = { initial: () => new Set() };
+
+export async function footprintLines(
   { changes, complete, leftOut, unseen, shared, uncertain }: Footprint,
   recorded: RecordedFootprint | undefined,
-  workspace: Workspace,
-): string[] {
+  { workspace, session }: CallContext,
+): Promise<string[]> {
   const lines: string[] = [];
+  const slice = new TimeSlice();
+  let more = 0;
   let tree: string | undefined;
   let denied = 0;
   for (const { path, bytes, change, before, after } of changes) {
+    if (slice.isOver) await slice.turn();
     if (workspace.isHidden(path)) {
       denied++;
       continue;
@@ -28,12 +37,15 @@ export function footprintLines(
     if (tree !== undefined && isWithin(bytes, tree)) continue;
     const isDirectory = (after ?? before)?.kind === "directory";
     if (isDirectory && change !== "mode") tree = bytes;
+    if (lines.length === most) {
+      more++;
+      continue;
+    }
     lines.push(
       `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}${markOf(path, workspace)}`,
     );
   }
-  if (lines.length > most)
-    lines.splice(most, lines.length, `[${counted(lines.length - most, "more change")}]`);
+  if (more > 0) lines.push(`[${counted(more, "more change")}]`);
   const whose = uncertain ? ", by this command or by another one that ran at the same time" : "";
   if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);
   if (denied > 0) lines.push(deniedNote(denied));
@@ -50,16 +62,18 @@ export function footprintLines(
     );
   if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);
   if (shared.length > 0)
-    lines.push(`[changed by others meanwhile, too, so undo does not cover it: ${named(shared)}]`);
+    lines.push(`[also changed by others at the same time, so undo does not cover it: ${named(shared)}]`);
   const inside = (wanted: string) =>
     unseen.flatMap(({ path, state }) => (state === wanted && !leftOut.includes(path) ? [`${path}/`] : []));
-  const [changed, unknown] = [inside("changed"), inside("unknown")];
+  const heard = session.get(namedBefore);
+  const [changed, unknown] = [inside("changed"), inside("unknown").filter(path => !heard.has(path))];
+  for (const path of unknown.slice(0, mostNamed)) heard.add(path);
   if (changed.length > 0)
     lines.push(`[changes inside are neither listed nor covered by undo: ${named(changed)}]`);
   if (unknown.length > 0)
-    lines.push(`[too large to look into, so changes inside are not listed: ${named(unknown)}]`);
+    lines.push(`[too large to compare, so changes inside are not listed, now and later: ${named(unknown)}]`);
   if (!complete)
-    lines.push("[the roots hold too much to see all that a command changes; undo does not cover it]");
+    lines.push("[the roots are too large to find everything that a command changes; undo does not cover it]");
   return lines;
 }
 

@@ -16,7 +16,7 @@ const maxMs = 5000;
 export const listDirectory = polyfsTool({
   name: "list_directory",
   title: "List directory",
-  description: "An indented tree; what is cut is counted.",
+  description: "An indented tree; omitted entries are counted.",
   input: {
     type: "object",
     properties: {
@@ -54,14 +54,14 @@ export const listDirectory = polyfsTool({
       );
     if (shown.collapsed > 0)
       lines.note(
-        `[${counted(shown.collapsed, "directory", "directories")} collapsed; list them by themselves, or raise limit]`,
+        `[${counted(shown.collapsed, "directory", "directories")} collapsed; list them one by one, or raise limit]`,
       );
     if (leftOut > 0)
       lines.note(
         `[left out: ${number(leftOut)} ${wanted.ignored ? "hidden" : wanted.hidden ? "ignored" : "ignored or hidden"}]`,
       );
     if (inaccessible > 0) lines.note(unreadDirectories(inaccessible));
-    if (isPartial) lines.note("[the tree is larger than what was counted]");
+    if (isPartial) lines.note("[the tree is larger than the counted part]");
     return text(lines.toString());
   },
 });

@@ -6,7 +6,7 @@ import { polyfsTool } from "./polyfs-tool.ts";
 export const listRoots = polyfsTool({
   name: "list_roots",
   title: "List roots",
-  description: "The directories that are served.",
+  description: "The served directories.",
   input: { type: "object", properties: {}, additionalProperties: false },
   effect: "reads",
   leaf: true,

@@ -26,7 +26,7 @@ export async function addNetLines(
     const options = { context: hunkContext, room: lines.room };
     const diff = await textJob("diffStart", old.length + made.length, old, made, options);
     const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
-    const moved = from === undefined ? "" : `${shownAt(workspace, from)} -> `;
+    const moved = from === undefined || workspace.isHidden(from) ? "" : `${shownAt(workspace, from)} -> `;
     const others = mixed ? " (with other changes of it in between)" : "";
     const counts = (opaque ? "" : ` +${diff.added} -${diff.removed}`) + others;
     if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {

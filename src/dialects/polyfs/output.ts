@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
+import { savedOutput } from "../../engine/history/standing.ts";
 import { wholeCharacters } from "../../engine/shell/capture.ts";
 import { number } from "./answer.ts";
 import { told } from "./failure.ts";
@@ -50,14 +51,17 @@ async function save(bytes: Buffer, call: CallContext): Promise<string> {
   const ignore = at(".gitignore");
   try {
     const log = { kind: "write", path: at(name), bytes, expect: "absent" } as const;
-    await call.workspace.editAll(
-      [ignore],
-      ([present]) =>
-        present?.bytes === undefined
-          ? [{ kind: "write", path: ignore, bytes: Buffer.from("*\n"), expect: "absent" }, log]
-          : [log],
-      writing(call),
-    );
+    const { client, connection } = call.session;
+    await call.workspace
+      .as({ action: savedOutput, client, connection })
+      .editAll(
+        [ignore],
+        ([present]) =>
+          present?.bytes === undefined
+            ? [{ kind: "write", path: ignore, bytes: Buffer.from("*\n"), expect: "absent" }, log]
+            : [log],
+        writing(call),
+      );
     return `all of it: ${root === call.workspace.roots[0] ? "" : `${root.path}/`}${folder}/${name}`;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -1,5 +1,6 @@
-// Notations for a part of a file: `file:10-40` for lines, `file#Class.method` for a symbol. An existing file with
-// this exact name wins.
+// Notations for a part of a file: `file:10-40` for lines, `file#Class.method` for a symbol. Lines are also read as
+// compilers, stack traces and links write them: `file:10:5` and `file#L10-L40`. An existing file with this exact name
+// wins.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { pathAt } from "./paths.ts";
@@ -17,6 +18,11 @@ export function partOf(written: string, call: CallContext): PathPart {
   const lines = /^(.+):(\d+)(?:-(\d+)?)?$/s.exec(written);
   const symbol = /^(.+?)#(.+)$/s.exec(written);
   if ((lines === null && symbol === null) || exists(written, call)) return { written, file: written };
+  const position = /^(.+):(\d+):\d+$/s.exec(written);
+  if (position !== null && !exists(written.replace(/:\d+$/, ""), call)) {
+    const [, file = "", line = ""] = position;
+    return { written, file, lines: { from: Number(line), to: Number(line) } };
+  }
   if (lines !== null) {
     const [, file = "", first = "", last] = lines;
     const from = Number(first);
@@ -31,6 +37,12 @@ export function partOf(written: string, call: CallContext): PathPart {
   }
   const [, file = "", name = ""] = symbol ?? [];
   return { written, file, symbol: name };
+}
+
+/** The lines that `#L10` or `#L10-L40` means, where no symbol has that name. */
+export function linesInLink(symbol: string): PathPart["lines"] {
+  const [, from, to = from] = /^L(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/.exec(symbol) ?? [];
+  return from === undefined ? undefined : { from: Number(from), to: Number(to) };
 }
 
 function exists(written: string, call: CallContext): boolean {

@@ -1,4 +1,5 @@
-// The name that a search by kind asks for. Callers write it as the code does: `class Client`, `Client.connect`, `$Type`.
+// The name that a search by kind asks for. Callers write it as the code does: `class Client`, `Client.connect`,
+// `Client::connect`, `Client#connect`, `$Type`.
 
 export interface QueriedName {
   readonly name: string;
@@ -13,7 +14,13 @@ const written =
 
 /** Undefined for a regex. A reference is searched as it is written in the code: `Client.connect` is no name there. */
 export function queriedName(pattern: string, kind: "definition" | "reference"): QueriedName | undefined {
-  const [, within, name] = written.exec(pattern.trim().replace(keywords, "").replace(/\(\)$/, "")) ?? [];
+  const plain = pattern.trim().replace(keywords, "").replace(/\(\)$/, "").replaceAll(/::|#/g, ".");
+  const [, within, name] = written.exec(plain) ?? [];
   if (name === undefined || (within !== undefined && kind === "reference")) return undefined;
   return { name, ...(within !== undefined && { within }) };
+}
+
+/** A regex that finds a name as a whole word. */
+export function wholeName(name: string): string {
+  return `\\b${name.replaceAll("$", "\\$")}\\b`;
 }

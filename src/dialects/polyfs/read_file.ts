@@ -21,7 +21,7 @@ import { input, type ReadParams } from "./read-params.ts";
 export const readFile = polyfsTool({
   name: "read_file",
   title: "Read file",
-  description: "Read text (`12: text`), images, audio. The head line has the version.",
+  description: "Read text (`12: text`), notebooks, PDF, images, audio. The head line has the version.",
   input,
   effect: "reads",
   leaf: true,

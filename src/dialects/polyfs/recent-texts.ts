@@ -12,12 +12,14 @@ import { headLine } from "./text-file.ts";
 
 /** What is kept for a workspace, in bytes of files; their texts take as much again. */
 const maxKeptBytes = 1024 * 1024;
-const maxFileBytes = 256 * 1024;
+/** The largest text that is kept. */
+export const mostTextBytes = 256 * 1024;
 
 export interface ReadText {
   readonly text: Text;
   /** What the file is, where its text is not what its bytes are. */
   readonly as: string | undefined;
+  readonly hash: string;
   readonly version: string;
   readonly index: () => LineIndex;
   readonly head: () => string;
@@ -27,7 +29,6 @@ interface KeptText extends ReadText {
   readonly given: string;
   readonly encoding: string | undefined;
   readonly bytes: Buffer;
-  readonly hash: string;
 }
 
 const texts = new WeakMap<Workspace, RecentTexts>();
@@ -80,7 +81,7 @@ class RecentTexts {
 
   keep(path: string, text: KeptText): void {
     this.#drop(path);
-    if (text.bytes.length > maxFileBytes) return;
+    if (text.bytes.length > mostTextBytes) return;
     this.#kept.set(path, text);
     this.#bytes += text.bytes.length;
     for (const oldest of this.#kept.keys()) {

@@ -1,9 +1,11 @@
 // `match: name`: renames one symbol across files, and lists occurrences of the name that may be something else.
+import type { TextOf } from "../../engine/syntax/python-modules.ts";
 import { type NamedUses, usesInFiles } from "../../engine/syntax/rename.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { rewrite, type Text } from "../../engine/text/text.ts";
 import { counted, shownLine } from "./answer.ts";
 import { refused } from "./failure.ts";
+import { wholeName } from "./queried-name.ts";
 import { choiceOf, type NameInFile, type SymbolName, severalDeclared } from "./symbol-name.ts";
 
 const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
@@ -30,10 +32,11 @@ export async function renamed(
   files: readonly NameInFile[],
   { name: old, at }: SymbolName,
   added: string,
+  textOf: TextOf,
 ): Promise<Renamed> {
   const named = files.map(({ path, text }) => ({ path: path.absolute, text: text.body }));
   const choose = at && (await choiceOf(files, at, old));
-  const uses = await usesInFiles(named, old, choose);
+  const uses = await usesInFiles(named, old, choose, textOf);
   if (at === undefined && uses.declared.length > 1) throw severalDeclared(files, old, uses.declared);
   const after = files.map(({ text }, i) => {
     const places = uses.sure[i] ?? [];
@@ -58,7 +61,7 @@ function unsureLines(files: readonly NameInFile[], old: string, { unsure }: Name
   const lines: string[] = [];
   const total = unsure.reduce((sum, list) => sum + list.length, 0);
   if (total === 0) return lines;
-  lines.push(`[${counted(total, "place")} left alone, which may be another thing of that name:]`);
+  lines.push(`[${counted(total, "place")} left alone, which may refer to something else of that name:]`);
   for (const [i, starts] of unsure.entries()) {
     const { path, text } = files[i] ?? {};
     if (path === undefined || text === undefined) continue;
@@ -71,8 +74,7 @@ function unsureLines(files: readonly NameInFile[], old: string, { unsure }: Name
   }
   const listed = lines.length - 1;
   if (listed >= mostListed) lines.push("[and more: search_text with kind: reference lists them]");
-  const pattern = `\\b${old.replaceAll("$", "\\$")}\\b`;
-  lines.push(`[to rename these, too: match: regex, old: ${pattern}, in the paths where they are meant]`);
+  lines.push(`[to rename these too: match: regex, old: ${wholeName(old)}, with paths limited to them]`);
   return lines;
 }
 

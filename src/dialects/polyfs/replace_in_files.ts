@@ -17,6 +17,7 @@ import { AnswerLines, answerBytes, counted, unreadDirectories } from "./answer.t
 import { addChangedLines } from "./changed-lines.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
+import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { refuseNoName, renamed } from "./renaming.ts";
 import { type NameInFile, type SymbolName, symbolNameOf } from "./symbol-name.ts";
@@ -130,7 +131,7 @@ interface ReplacedFile {
   readonly change: Change & { readonly kind: "write" };
 }
 
-/** The files in which there is something to replace. */
+/** The files in which there is something to replace. Faults if there is none, and a file was too large to tell. */
 async function holding(
   candidates: readonly WorkspacePath[],
   edit: Edit,
@@ -140,16 +141,24 @@ async function holding(
   const { workspace, settings, signal } = call;
   const files: WorkspacePath[] = [];
   let large = 0;
+  let tooLarge: Fault | undefined;
   const slice = new TimeSlice();
   for (const [i, path] of candidates.entries()) {
     if (slice.isOver) await slice.turn();
     signal.throwIfAborted();
     if (i % 100 === 99) call.progress(i + 1, candidates.length);
     using file = await workspace.openFile(path);
-    if (file.size > settings.maxFileBytes) large++;
-    else if (await isHolding(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
-    if (files.length > most) throw new Fault("too_many_files", { limit: most });
+    if (file.size > settings.maxFileBytes) {
+      large++;
+      tooLarge ??= new Fault("too_large", {
+        path: path.given,
+        size: file.size,
+        limit: settings.maxFileBytes,
+      });
+    } else if (await isHolding(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
   }
+  if (files.length > most) throw new Fault("too_many_files", { limit: most, count: files.length });
+  if (files.length === 0 && tooLarge !== undefined) throw tooLarge;
   return { files, skipped: large > 0 ? [`[${counted(large, "file")} left out: too large]`] : [] };
 }
 
@@ -193,14 +202,14 @@ async function renamedIn(
   found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
   symbol: SymbolName,
   added: string,
-  { workspace }: CallContext,
+  call: CallContext,
 ): Promise<{ replaced: ReplacedFile[]; unsure: readonly string[] }> {
   const files: NameInFile[] = [];
   for (const { path, bytes } of found) {
-    const canonical = workspace.locate(path).path;
+    const canonical = call.workspace.locate(path).path;
     files.push({ path, canonical, text: await decode(path.given, bytes, decoding) });
   }
-  const { after, notes: unsure } = await renamed(files, symbol, added);
+  const { after, notes: unsure } = await renamed(files, symbol, added, path => shownText(path, call));
   const replaced = files.flatMap(({ path, text: before }, i): ReplacedFile[] => {
     const made = after[i];
     if (made === undefined) return [];
@@ -208,6 +217,18 @@ async function renamedIn(
     return [{ path, count: made.count, before, after: made.text, change }];
   });
   return { replaced, unsure };
+}
+
+/** A file that an import may lead through; undefined if there is none, or it is not shown. */
+async function shownText(path: string, call: CallContext): Promise<string | undefined> {
+  try {
+    using file = await call.workspace.openFile(pathAt(call, path));
+    const bytes = await file.bytes(call.settings.maxFileBytes);
+    return (await decode(path, bytes, decoding)).body;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
 }
 
 function holds(body: string, old: string, ignoreCase: boolean): boolean {

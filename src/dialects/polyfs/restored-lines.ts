@@ -6,6 +6,7 @@ import { hashInTurns, version } from "../../engine/text/version.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { type AnswerLines, counted } from "./answer.ts";
 import { changeOf, countsOf, diffOf } from "./diff.ts";
+import { asRead } from "./documents.ts";
 import { shownAt } from "./paths.ts";
 
 const diffBytes = 2000;
@@ -47,7 +48,7 @@ async function describe(
     await decode(path, before, { legacy: true }),
     await decode(path, after, { legacy: true }),
   ];
-  const change = await changeOf(old, made);
+  const change = await changeOf(...(await asRead(old, made)));
   if (withDiff) return `${head}\n${(await diffOf(change, diffBytes)).text}`;
   const { added, removed } = await countsOf(change);
   return `${did} ${path} +${added} -${removed} · ${version(after)}`;

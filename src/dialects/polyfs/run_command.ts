@@ -19,14 +19,14 @@ const ceiling = 16 * 1024 * 1024;
 export const runCommand = polyfsTool({
   name: "run_command",
   title: "Run command",
-  description: "Run a shell command; what it changed is told and can be undone.",
+  description: "Run a shell command; its changes are listed and can be undone.",
   input: {
     type: "object",
     properties: {
       command: { type: "string" },
       cwd: { type: "string", default: "." },
       timeout_ms: { type: "integer", minimum: 1, description: "Default 120000." },
-      background: { type: "boolean", description: "Answers a job." },
+      background: { type: "boolean", description: "Returns a job." },
       network: { type: "boolean" },
     },
     required: ["command"],
@@ -61,13 +61,15 @@ async function inBackground(
 ): Promise<Reply> {
   const { session, workspace } = call;
   if (!session.lasting)
-    throw new Fault("denied", { what: "this connection does not last, and background commands end with it" });
+    throw new Fault("denied", {
+      what: "this connection ends with the call, and background commands end with it",
+    });
   const running = workspace.announceCommand();
   const onEnd = () => running[Symbol.dispose]();
   const options = { ...start, onEnd, ...(timeoutMs !== undefined && { timeoutMs }) };
   const { id } = await session.get(jobs).start(command, options);
   return text(
-    `job ${jobHandle(id, call)}\n[started; command_output shows what it writes, stop_command ends it. What it changes is not recorded for undo]`,
+    `job ${jobHandle(id, call)}\n[started; command_output shows its output, stop_command ends it. Its changes are not recorded for undo]`,
   );
 }
 
@@ -101,7 +103,7 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
   const lines = [
     ...opening(result, timeoutMs),
     shown,
-    ...footprintLines(footprint, change, workspace),
+    ...(await footprintLines(footprint, change, call)),
     ...(workspace.asksBeforeChanges && isAboutReadOnly(shown) ? [readOnlyHint] : []),
   ];
   const answer = text(lines.filter(line => line !== "").join("\n"));
@@ -109,7 +111,7 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
 }
 
 const readOnlyHint =
-  "[what a rule asks about is read-only for commands; change it with the file tools, or ask the user for: polyfs grant PATH --write --delete]";
+  "[paths that need approval are read-only for commands; change them with the file tools, or ask the user for: polyfs grant PATH --write --delete]";
 
 function isAboutReadOnly(output: string): boolean {
   return /read-only file system|EROFS/i.test(output);
@@ -120,7 +122,7 @@ function opening(result: RunResult, timeoutMs: number): string[] {
     case "timeout":
       return [
         `timeout: the command took longer than ${number(timeoutMs)} ms and was stopped`,
-        "Raise timeout_ms, or run it with background: true. What it wrote until then:",
+        "Raise timeout_ms, or run it with background: true. Its output so far:",
       ];
     case "output_limit":
       return [
@@ -130,7 +132,7 @@ function opening(result: RunResult, timeoutMs: number): string[] {
     case "disk_full":
       return [
         "io: the command nearly filled the disk and was stopped",
-        "Free some space first. What it wrote until then:",
+        "Free some space first. Its output so far:",
       ];
     default:
       return [`${howEnded(result)} · ${seconds(result.milliseconds)}`];

@@ -1,11 +1,12 @@
 // The scope of list_directory, find_files, search_text and replace_in_files. Ignored files are excluded by default,
 // hidden ones included, `.git` is always excluded.
+import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { excludeGlobs, type GlobRules, type Globs, includeGlobs } from "../../engine/search/globs.ts";
 import type { Scope } from "../../engine/search/walker.ts";
 
 export const scopeProperties = {
-  ignored: { type: "boolean", description: "Also git-ignored ones." },
+  ignored: { type: "boolean", description: "Include git-ignored." },
   hidden: { type: "boolean", default: true },
 } as const;
 
@@ -37,4 +38,10 @@ export function globsOf(
 
 export function isGlob(pattern: string): boolean {
   return /[*?[{]/.test(pattern);
+}
+
+/** For a search without results: a glob such as `lib/*.ts` means one place, which callers forget. */
+export function anchorNotes(glob: string): string[] {
+  if (!isGlob(glob) || !/^[^/*][^/]*\/[^/]/.test(glob)) return [];
+  return [`[a glob with a slash starts at path; **/${printable(glob)} matches at any depth]`];
 }

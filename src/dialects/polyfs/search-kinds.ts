@@ -16,7 +16,7 @@ import { decoding } from "./text-file.ts";
 interface NameQuery {
   readonly pattern: string;
   readonly ignoreCase?: boolean | undefined;
-  /** Undefined where the pattern is a regex. */
+  /** Undefined if the pattern is a regex. */
   readonly name?: QueriedName | undefined;
 }
 
@@ -24,10 +24,10 @@ export class KindFilter {
   readonly #kind: "definition" | "reference";
   readonly #query: NameQuery;
   readonly #call: CallContext;
-  /** Lines that match and are something else, and files whose language is not known. */
+  /** Lines that match and are something else, and files that were matched as text. */
   #left = 0;
   #found = 0;
-  #unknown = 0;
+  #asText = 0;
 
   constructor(kind: "definition" | "reference", query: NameQuery, call: CallContext) {
     this.#kind = kind;
@@ -40,11 +40,11 @@ export class KindFilter {
     const body = await this.#bodyOf(path, found.whole);
     if (body === undefined) return undefined;
     const all = found.lines.filter(({ column }) => column !== undefined);
-    const { lines: kept, known } = await new NamedHits(path.given, body, this.#query).of(this.#kind, all);
+    const { lines: kept, isText } = await new NamedHits(path.given, body, this.#query).of(this.#kind, all);
     const hits = all.filter(({ number }) => kept.has(number));
     this.#left += all.length - hits.length;
     this.#found += hits.length;
-    if (!known && hits.length > 0) this.#unknown++;
+    if (isText) this.#asText++;
     if (hits.length === 0) return undefined;
     const lines = found.lines.filter(({ column, number }) => column === undefined || kept.has(number));
     return { ...found, lines, count: hits.length };
@@ -52,15 +52,15 @@ export class KindFilter {
 
   notes(): string[] {
     const isDefinition = this.#kind === "definition";
-    const what = isDefinition ? "no definitions" : "in strings, comments or declarations";
-    const other = counted(this.#left, "more line");
+    const what = isDefinition ? "not a definition" : "in a string, a comment or a declaration";
+    const other = counted(this.#left, "other line");
     const isNoName = this.#found === 0 && this.#query.name === undefined;
+    const [last = "Client"] = /(?<=\.)[\p{L}_$][\p{L}\p{N}_$]*$/u.exec(this.#query.pattern) ?? [];
+    const example = isDefinition ? "Client or Client.connect" : last;
     return [
-      ...(isNoName ? [`[kind takes a name: Client${isDefinition ? " or Client.connect" : ""}]`] : []),
-      ...(this.#left > 0 ? [`[by name; ${other} with it left out: ${what}]`] : ["[by name]"]),
-      ...(this.#unknown > 0
-        ? [`[${counted(this.#unknown, "file")} without a grammar: matched as text]`]
-        : []),
+      ...(isNoName ? [`[kind takes a name: ${example}]`] : []),
+      ...(this.#left > 0 ? [`[by name; ${other} left out: ${what}]`] : ["[by name]"]),
+      ...(this.#asText > 0 ? [`[${counted(this.#asText, "file")} not parsed: matched as text]`] : []),
     ];
   }
 
@@ -100,13 +100,14 @@ class NamedHits {
   }
 
   /**
-   * The matching lines on which the name is declared, or used in code. `known` is false for an unknown language: then
-   * every line counts as a reference, and the heads of blocks as definitions.
+   * The matching lines on which the name is declared, or used in code. A file that cannot be parsed is text: every line
+   * counts as a reference, and the heads of blocks as definitions. `isText` says so where it makes a difference: if
+   * lines were found, or if the file has a grammar and is too large for it.
    */
   async of(
     kind: "definition" | "reference",
     hits: readonly FoundLine[],
-  ): Promise<{ lines: ReadonlySet<number>; known: boolean }> {
+  ): Promise<{ lines: ReadonlySet<number>; isText: boolean }> {
     const structure = await structureOf(this.#path, this.#body, false);
     const names = new Set(structure.declared.map(({ nameStart }) => nameStart));
     const numbers = new Set(hits.map(({ number }) => number));
@@ -114,7 +115,8 @@ class NamedHits {
       const heads = structure.declared
         .filter(({ from, head, name }) => numbers.has(from) && this.#introduces(head, name))
         .map(({ from }) => from);
-      return { lines: kind === "definition" ? new Set(heads) : numbers, known: false };
+      const lines = kind === "definition" ? new Set(heads) : numbers;
+      return { lines, isText: lines.size > 0 || structure.unparsed === true };
     }
     const places = hits.flatMap(({ number, column }) =>
       this.#matchesOn(number, column).map(offset => ({ line: number, offset })),
@@ -123,12 +125,12 @@ class NamedHits {
       const wanted = structure.declared.filter(({ name }) => this.#isWithin(name));
       const starts = new Set(wanted.map(({ nameStart }) => nameStart));
       const declaring = places.filter(({ offset }) => starts.has(offset));
-      return { lines: new Set(declaring.map(({ line }) => line)), known: true };
+      return { lines: new Set(declaring.map(({ line }) => line)), isText: false };
     }
     const language = languageOf(this.#path, this.#body);
     const found = language && (await parse(this.#body, language, { at: places.map(({ offset }) => offset) }));
     const uses = places.filter(({ offset }, i) => found?.kinds[i] === "identifier" && !names.has(offset));
-    return { lines: new Set(uses.map(({ line }) => line)), known: true };
+    return { lines: new Set(uses.map(({ line }) => line)), isText: false };
   }
 
   /** Whether the first line of a block introduces the name, and does not only mention it. */

@@ -38,7 +38,7 @@ export class SearchPage {
     return true;
   }
 
-  /** Prints; false where the answer is full. `results` that were taken for it are left for the next page then. */
+  /** Prints; false if the answer is full. `results` that were taken for it are left for the next page then. */
   print(part: string, results: number): boolean {
     if (this.#lines.add(part)) return true;
     this.full = true;
@@ -69,8 +69,7 @@ export class SearchPage {
     else lines.note(this.full ? `[${total} shown; there are more: offset=${next}]` : `[${total}]`);
     if (stopped === "time")
       lines.note("[the search took too long and was stopped: narrow path, glob or pattern]");
-    if (stopped === "output")
-      lines.note("[too much was found to hold all of it: narrow path, glob or pattern]");
+    if (stopped === "output") lines.note("[too many matches to hold: narrow path, glob or pattern]");
     if (stopped === "memory")
       lines.note(
         "[incomplete: a line in a large file is too long to search; files over 16 MB were left out]",

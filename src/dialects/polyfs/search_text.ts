@@ -9,7 +9,7 @@ import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { queriedName } from "./queried-name.ts";
-import { globsOf, scopeOf, scopeProperties } from "./scope.ts";
+import { anchorNotes, globsOf, scopeOf, scopeProperties } from "./scope.ts";
 import { KindFilter } from "./search-kinds.ts";
 import { FileResults, LineResults } from "./search-results.ts";
 
@@ -78,14 +78,17 @@ export const searchText = polyfsTool({
     const results =
       output === "content" ? new LineResults(page, context, call) : new FileResults(page, output);
     const filter = kind === "text" ? undefined : new KindFilter(kind, { ...query, name: asked }, call);
+    let isFound = false;
     if (!place.excluded) {
       for await (const file of search) {
+        isFound = true;
         const path = place.pathOf(file);
         const hits = filter === undefined ? file : await filter.of(path, file);
         if (hits !== undefined && !(await results.add(path, hits))) break;
       }
     }
-    return text([await results.print(search.report), ...(filter?.notes() ?? [])].join("\n"));
+    const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
+    return text([await results.print(search.report), ...anchor, ...(filter?.notes() ?? [])].join("\n"));
   },
 });
 

@@ -11,6 +11,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { refused } from "./failure.ts";
 import { pathAt } from "./paths.ts";
+import { wholeName } from "./queried-name.ts";
 
 export interface NameInFile {
   readonly path: WorkspacePath;
@@ -78,8 +79,8 @@ export async function choiceOf(files: readonly NameInFile[], at: Declaration, na
       throw new Fault("unknown_symbol", { path: at.given, symbol: at.full, nearest: [] });
     if (!chosen.distinct)
       throw refused(
-        `the uses of ${at.full} in ${file.path.given} cannot be told from those of another ${name} there`,
-        "Rename it with edit_file, place by place.",
+        `the uses of ${at.full} in ${file.path.given} cannot be distinguished from those of another ${name} there`,
+        `Rename it with edit_file, place by place, or all of them with match: regex, old: ${wholeName(name)}`,
       );
     if (best.length > 1 && !isOneSymbol(best)) throw severalDeclared(files, name, best);
     return chosen;
@@ -118,5 +119,5 @@ export function severalDeclared(
     return { name: symbol, path: one.path, from: one.line, to: one.line, ...notation };
   });
   const path = counted(new Set(places.map(one => one.path)).size, "file");
-  return new Fault("ambiguous_symbol", { path, symbol, candidates });
+  return new Fault("ambiguous_symbol", { path, symbol, candidates, count: places.length });
 }

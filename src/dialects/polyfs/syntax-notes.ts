@@ -3,9 +3,9 @@
 
 import { printable } from "../../contract/wording.ts";
 import { append } from "../../engine/append.ts";
-import { mayHaveLanguage } from "../../engine/syntax/language.ts";
+import { languageOf, mayHaveLanguage } from "../../engine/syntax/language.ts";
 import { newErrors } from "../../engine/syntax/new-errors.ts";
-import { maxParsedBytes } from "../../engine/syntax/parse.ts";
+import { isTooLong, maxParsedBytes } from "../../engine/syntax/parse.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import { counted, shownLine } from "./answer.ts";
@@ -25,7 +25,12 @@ export interface EditedText {
 
 /** Lines for an answer about one file. */
 export async function syntaxNotes({ path, before, after }: EditedText, named = ""): Promise<string[]> {
-  if (!mayHaveLanguage(path) || isTooLarge(before?.bytes) || isTooLarge(after.bytes)) return [];
+  if (!mayHaveLanguage(path)) return [];
+  // In this order: a body is decoded when it is asked for.
+  if ([before, after].some(one => one !== undefined && (isTooLarge(one.bytes) || isTooLong(one.body))))
+    return languageOf(path, after.bytes.subarray(0, 1000).toString("latin1")) === undefined
+      ? []
+      : [`[syntax${named && ` of ${named.slice(0, -1)}`} not checked: too large to parse]`];
   const errors = await newErrors(path, before?.body, after.body).catch(() => []); // the change is made anyway
   const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
     const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;
@@ -46,7 +51,7 @@ export interface ChangedBytes {
 export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<string[]> {
   const lines: string[] = [];
   for (const { path, before, after } of files.slice(0, mostFiles)) {
-    if (!mayHaveLanguage(path) || isTooLarge(before) || isTooLarge(after)) continue;
+    if (!mayHaveLanguage(path) || isTooLarge(before) || isTooLarge(after)) continue; // not decoded to say so
     const [old, made] = [await textIn(path, before), await textIn(path, after)];
     if (made === undefined || (before !== undefined && old === undefined)) continue;
     const named = files.length > 1 ? `${printable(path)}:` : "";

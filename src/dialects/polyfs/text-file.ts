@@ -47,7 +47,7 @@ function peculiarities(text: Text): string[] {
   const found: string[] = [];
   if (text.codec.name !== "utf-8") found.push(text.codec.name);
   else if (text.mark) found.push("byte-order mark");
-  if (!text.raw.isWellFormed()) found.push("some bytes are no text: name its encoding");
+  if (!text.raw.isWellFormed()) found.push("some bytes are not text: name its encoding");
   if (text.doubt !== undefined) found.push(doubtOf(text.doubt));
   const endings = endingsIn(text);
   if (endings === "mixed") found.push("mixed line endings");

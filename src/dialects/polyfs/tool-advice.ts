@@ -17,9 +17,9 @@ export function adviceFor({ input: { properties } }: Tool, fault: Fault): string
   if (Fault.is(fault, "unencodable") && fault.data.likely !== undefined && !has("encoding"))
     return "Use edit_file or write_file with encoding for this file, and leave it out here, or use ASCII only.";
   if (Fault.is(fault, "invalid_pattern") && fault.data.kind === "regex") {
-    if (has("literal")) return "Correct it, or set literal: true to search for this very text.";
-    if (has("match")) return "Correct it, or set match: text to replace this very text.";
-    if (has("edits")) return "Correct it, or leave regex out to replace this very text.";
+    if (has("literal")) return "Correct it, or set literal: true to search for exactly this text.";
+    if (has("match")) return "Correct it, or set match: text to replace exactly this text.";
+    if (has("edits")) return "Correct it, or leave regex out to replace exactly this text.";
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 // Without arguments it undoes the last change of this connection.
 import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
 import { chooseOnce } from "../../engine/history/choose-once.ts";
@@ -34,8 +35,7 @@ interface UndoParams {
 export const undo = polyfsTool({
   name: "undo",
   title: "Undo",
-  description:
-    "Take back changes (default: your last), or a path or hunks of them; later edits elsewhere stay.",
+  description: "Undo changes (default: your last), or a path or hunks of them; later edits elsewhere stay.",
   input: {
     type: "object",
     properties: {
@@ -59,10 +59,11 @@ export const undo = polyfsTool({
     const { workspace, session, signal } = call;
     if ([wanted.change, wanted.changes, wanted.since].filter(one => one !== undefined).length > 1)
       throw refused(
-        "change, changes and since exclude each other",
+        "change, changes and since cannot be combined",
         "Send one of them, or none for your last change.",
       );
     const at = path === undefined ? undefined : pathAt(call, path);
+    const where = path === undefined ? "" : ` in ${printable(path)}`;
     const { client, connection } = session;
     const isNamed = wanted.change !== undefined || wanted.changes !== undefined;
     const undoChosen = async (chosenAfter: string | undefined): Promise<Reply> => {
@@ -71,13 +72,13 @@ export const undo = polyfsTool({
       const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
       if (hunks !== undefined) {
         const { restored, commit } = await undoHunks(workspace, records, hunks, options);
-        const what = `${counted(hunks.length, "hunk")} of ${named(records)}`;
+        const what = `${counted(hunks.length, "hunk")} of ${named(records)}${where}`;
         return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
       }
       const undone = await undoMany(workspace, records, options);
       const restored = undone.flatMap(one => one.restored);
       const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
-      return answer({ what: named(records), note, restored, commits, dryRun: dry_run }, call);
+      return answer({ what: named(records) + where, note, restored, commits, dryRun: dry_run }, call);
     };
     return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
   },
@@ -152,7 +153,7 @@ async function answer({ what, note, restored, commits, dryRun }: Told, call: Cal
   const lines = new AnswerLines(answerBytes(call.settings) - 400);
   lines.note(`${dryRun ? "would undo" : "undid"} ${what}`);
   if (note !== undefined) lines.note(note);
-  if (restored.length === 0) lines.note("[nothing is left of it: all is as it was before]");
+  if (restored.length === 0) lines.note("[nothing to undo: everything is as it was before]");
   await addRestored(lines, restored, workspace);
   for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
   if (dryRun) lines.note("[dry run: nothing was written]");

@@ -16,6 +16,7 @@ import {
 import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { counted, number } from "./answer.ts";
+import { wholeName } from "./queried-name.ts";
 import { whitespaceOf } from "./whitespace.ts";
 
 type AboutPath = { readonly path: string };
@@ -34,12 +35,30 @@ const at =
   <D extends AboutPath>(data: D) =>
     `${printable(data.path)} ${words}`;
 
+const patchNotations =
+  "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.";
+const leaveOut =
+  "Nothing was changed. Leave this file out of the patch (from its diff --git line to the next), and the rest applies.";
+const countAgain =
+  "Correct the counts in the @@ line of the hunk, or send *** Begin Patch … *** End Patch, where an @@ line has none.";
+
+/** What to do about a patch that cannot be read, where it is not to write it in one of the notations. */
+const patchAdvice: Partial<Record<Faults["malformed_patch"]["problem"], string>> = {
+  binary: leaveOut,
+  symlink: leaveOut,
+  submodule: leaveOut,
+  hunk_too_long: countAgain,
+  hunk_too_short: countAgain,
+  hunk_counts: countAgain,
+  cut_off: countAgain,
+};
+
 /** What to do about a hunk without a place. */
 const conflictAdvice = {
   no_match: "Make the hunk from the current lines:",
   ambiguous: "Add lines of context that make it unique.",
   no_anchor:
-    "No line is what its @@ names: copy a line of the file there, or leave it out. The current lines:",
+    "No line matches its @@ anchor: copy a line of the file there, or leave the anchor out. The current lines:",
   not_at_end:
     "It ends with a change, which means the end of the file: add the line below the change as context. The current lines:",
 } as const;
@@ -53,7 +72,7 @@ export const wording: Wording = {
   ...plainWording,
   invalid_params: say(
     ({ issues }) => issues.map(sayIssue).join("; "),
-    "Repeat the call with what is expected.",
+    "Correct the parameters and call again.",
   ),
   invalid_argument: ({ message }) =>
     message.includes("\n") ? message : `${message}\nCorrect it and call again.`,
@@ -98,7 +117,7 @@ export const wording: Wording = {
     at("has no parent directory"),
     "create_directory creates it; if a link above is dangling, remove the link first.",
   ),
-  exists: say(at("exists already"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
+  exists: say(at("already exists"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
   not_a_file: say(
     ({ path, kind }) => `${printable(path)} is a ${kind}, not a file`,
     ({ kind }) =>
@@ -111,19 +130,19 @@ export const wording: Wording = {
     "Name a directory; file_info shows what a path is.",
   ),
   not_empty: say(
-    at("is a directory with something in it"),
+    at("is a directory that is not empty"),
     "Set recursive: true to delete it with its contents.",
   ),
   is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
   state_in_root: say(
-    ({ path, root }) => `The state directory ${path} lies in ${root}.`,
-    "Name one outside, or none.",
+    ({ path, root }) => `The state directory ${path} is inside ${root}.`,
+    "Choose one outside, or use the default.",
   ),
   protected_root: say(
     at("is a root, or belongs to the server"),
     "It cannot be deleted, moved or replaced itself.",
   ),
-  into_itself: say(at("lies in what is to be moved or copied"), "Choose a destination outside of it."),
+  into_itself: say(at("is inside the directory to move or copy"), "Choose a destination outside it."),
   irrevocable: say(
     data => `${whyIrrevocable(data)}: undo could not restore it (${allowIrrevocable})`,
     "Ask the user: only they can allow it.",
@@ -162,8 +181,11 @@ export const wording: Wording = {
     "Read a part with offset and limit; larger files cannot be edited here.",
   ),
   too_many_files: say(
-    ({ limit }) => `more than ${counted(limit, "file")}; nothing was changed`,
-    "Narrow paths, or raise max_files.",
+    ({ limit, count }) =>
+      count === undefined
+        ? `paths match more than ${counted(limit, "file")}; nothing was changed`
+        : `it is in ${counted(count, "file")}, more than max_files (${limit}); nothing was changed`,
+    ({ count }) => (count === undefined ? "Narrow paths." : "Narrow paths, or raise max_files."),
   ),
   past_end: say(
     ({ path, line, lines }) => `${printable(path)} has ${counted(lines, "line")}; there is no line ${line}`,
@@ -195,31 +217,39 @@ export const wording: Wording = {
   ),
   unknown_symbol: say(
     ({ path, symbol }) => `${printable(path)} declares no ${printable(symbol)}`,
-    ({ nearest }) =>
-      nearest.length === 0
-        ? "read_file with outline: true shows what it declares."
-        : `Did you mean ${nearest.map(printable).join(", ")}?`,
+    ({ nearest, compared, unparsed }) => {
+      if (compared !== undefined)
+        return `Only its first ${number(compared)} sections are known; find others with search_text.`;
+      const hint =
+        nearest.length === 0
+          ? "read_file with outline: true shows what it declares."
+          : `Did you mean ${nearest.map(printable).join(", ")}?`;
+      return unparsed ? `${hint} The file is too large to parse: only blocks are known.` : hint;
+    },
   ),
   ambiguous_symbol: say(
-    ({ path, symbol, candidates }) =>
-      `${printable(symbol)} fits ${counted(candidates.length, "declaration")} in ${printable(path)}`,
-    ({ path, candidates }) => {
+    ({ path, symbol, candidates, count = candidates.length }) =>
+      `${printable(symbol)} fits ${counted(count, "declaration")} in ${printable(path)}`,
+    ({ path, symbol, candidates, count = candidates.length }) => {
       const some = candidates.slice(0, 20);
-      const more = candidates.length > 20 ? ", …" : "";
+      const more = count > some.length ? ", …" : "";
       const notations = some.flatMap(({ notation }) => (notation === undefined ? [] : [printable(notation)]));
-      if (notations.length > 0) return `Set old to one of: ${notations.join(", ")}${more}`;
+      if (notations.length > 0)
+        return `Set old to one of: ${notations.join(", ")}${more}\nFor all of them: match: regex, old: ${printable(wholeName(symbol))}`;
       const places = some.map(
         ({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`,
       );
       const how = candidates.some(one => one.path !== undefined)
         ? "Their uses cannot be distinguished. Edit each place with edit_file"
         : "Name one in full, or by its lines";
+      if (candidates.every(one => one.path === undefined && one.name === candidates[0]?.name))
+        return `All have that name. Use the lines of one: ${some.map(({ from, to }) => `${from}-${to}`).join(", ")}${more}`;
       return `${how}: ${places.join(", ")}${more}`;
     },
   ),
   no_change: say(
     ({ path, edit }) => `${oldOf(edit)} and its new text are the same (${printable(path)})`,
-    "Leave this edit out, or send what is to be changed.",
+    "Leave this edit out, or correct new.",
   ),
   missing_group: say(
     ({ reference, groups }) => `new refers to ${reference}, but the pattern has ${counted(groups, "group")}`,
@@ -228,7 +258,7 @@ export const wording: Wording = {
   edits_overlap: say(
     ({ path, edits, line }) =>
       `edits[${edits[0]}] and edits[${edits[1]}] overlap at line ${line} of ${printable(path)}`,
-    "Make one edit of both. All edits refer to the file as it was read.",
+    "Combine them into one edit. All edits refer to the file as it was read.",
   ),
   stale: data => {
     const { path, current, around = current, version, edits = [] } = data;
@@ -241,10 +271,7 @@ export const wording: Wording = {
   },
   malformed_patch: say(
     ({ line, problem }) => `line ${line} of the patch: ${patchProblems[problem]}`,
-    ({ problem }) =>
-      problem === "binary" || problem === "symlink" || problem === "submodule"
-        ? "Nothing was changed. Leave this file out of the patch (from its diff --git line to the next), and the rest applies."
-        : "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
+    ({ problem }) => patchAdvice[problem] ?? patchNotations,
   ),
   patch_conflict: data => {
     const { path, hunk, reason, why, current } = data;
@@ -301,7 +328,7 @@ export const wording: Wording = {
         : "A job can only be reached on the replica and in the connection that started it. Start it again, or without background.",
   ),
   too_many_jobs: say(
-    ({ limit }) => `${limit} commands run in the background already`,
+    ({ limit }) => `${limit} commands already run in the background`,
     "stop_command ends one of them.",
   ),
 
@@ -323,13 +350,14 @@ export const wording: Wording = {
     "list_changes with diff: true shows hunks with their numbers; with path, those of one file.",
   ),
   not_kept: say(
-    ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
+    ({ path, change }) =>
+      `the content of ${printable(path)} before ${change} is not kept: too large or too old, or the disk has no room for it`,
     "It cannot be undone here; a backup or version control may have it.",
   ),
   invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),
   workspace_dropped: say(
-    ({ name }) => `the workspace ${name} was dropped, and takes no more changes`,
-    "The user can bring it back: polyfs workspace restore NAME.",
+    ({ name }) => `the workspace ${name} was dropped and accepts no more changes`,
+    "The user can restore it: polyfs workspace restore NAME.",
   ),
   unknown_workspace: say(
     ({ name, nearest = [] }) =>
@@ -339,22 +367,35 @@ export const wording: Wording = {
   workspace_exists: say(({ name }) => `the name ${name} is taken`, "Choose another name."),
   not_a_fork: say(plainWording.not_a_fork, "Only forks can be compared and merged."),
   has_forks: say(plainWording.has_forks, "Merge or drop those first."),
-  nested_workspace: say(plainWording.nested_workspace, "Choose a directory that lies apart."),
+  nested_workspace: say(plainWording.nested_workspace, "Choose another directory."),
   base_changing: say(plainWording.base_changing, "Try again when nothing writes there."),
   base_gone: say(
-    ({ name, base }) => `what ${name} needs is not there any more: ${printable(base)}`,
-    "The fork's own files are unharmed. Ask the user to bring it back.",
+    ({ name, base }) => `what ${name} needs no longer exists: ${printable(base)}`,
+    "The fork's own files are intact. Ask the user to restore it.",
   ),
   not_mounted: say(({ reason }) => `the workspace cannot be mounted: ${reason}`, "Ask the user."),
   merge_conflict: ({ name, base, conflicts }) =>
-    `nothing was merged: ${name} and its base ${base} changed the same\nRewrite these files in ${name} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
+    `nothing was merged: ${name} and its base ${base} changed the same lines or files\nRewrite these files in ${name} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
   over_quota: say(
     data => plainWording.over_quota(data).replace(/^T/, "t"),
     "Delete something first, or ask the user to raise the limit.",
   ),
+  history_full: say(
+    data => plainWording.history_full(data).replace(/^T/, "t"),
+    "Deleting files frees nothing, because their history is kept. Ask the user to raise --store-max-bytes, or the limit of the token.",
+  ),
+  // Waiting helps only where the store may come back by itself.
   store_unavailable: say(
-    plainWording.store_unavailable,
-    "Nothing was changed. Try again in a while; reading goes on from this server's copy.",
+    ({ reason, detail }) => plainWording.store_unavailable({ reason, detail }),
+    ({ reason, change }) =>
+      change === "unknown"
+        ? "The store did not confirm the change. When it is back, read the file again to see whether the change was made."
+        : `Nothing was changed. ${reason === "unreachable" ? "Try again later" : "Ask the user; trying again does not help"}. Reads continue from this server's copy.`,
+  ),
+  not_applied: say(
+    ({ paths: [first = "", ...more] }) =>
+      `the change is in the shared store, but could not be applied to this server's copy yet: ${printable(first)}${more.length > 0 ? ` and ${more.length} more` : ""}`,
+    "Do not repeat the change. Read the files again.",
   ),
 };
 
@@ -385,7 +426,7 @@ function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
   return [
     `${what}\n${nearly(old, near)}:\n${lines}`,
     ...(cut ? ["[the first 12 lines; read_file shows the rest]"] : []),
-    ...(isLossy ? ["[some bytes are no text: name the file's encoding with encoding]"] : []),
+    ...(isLossy ? ["[some bytes are not text: name the file's encoding with encoding]"] : []),
   ].join("\n");
 }
 
@@ -402,9 +443,9 @@ function nearly(old: string, { line, difference, current }: NearMiss): string {
     case "quotes":
       return `At line ${line} it occurs with other quotes, dashes or spaces. ${send}`;
     case "case":
-      return `At line ${line} it occurs in other case. ${send}`;
+      return `At line ${line} it occurs with different case. ${send}`;
     case "text":
-      return `The most similar place is line ${line}; if that is meant, send the current text`;
+      return `The most similar place is line ${line}; if you mean that, send the current text`;
   }
 }
 

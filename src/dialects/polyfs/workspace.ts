@@ -7,7 +7,7 @@ import { Fault } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
 import type { ListedWorkspace, Workspaces } from "../../engine/workspaces/workspaces.ts";
-import { AnswerLines, answerBytes, counted } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, number } from "./answer.ts";
 import { refused } from "./failure.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 
@@ -16,7 +16,7 @@ const letters = { added: "A", changed: "M", deleted: "D" } as const;
 export const workspace = polyfsTool({
   name: "workspace",
   title: "Workspaces",
-  description: "Fork this tree to work apart, diff a fork to its base, merge it back, drop it.",
+  description: "Fork this tree, diff a fork against its base, merge it back, drop it.",
   input: {
     type: "object",
     properties: {
@@ -31,8 +31,8 @@ export const workspace = polyfsTool({
     const { workspaces } = call.engine;
     if (workspaces === undefined) throw new Fault("denied", { what: "no workspaces are served" });
     const current = await workspaces.servedFrom(call.workspace.roots[0]?.path ?? "");
-    if (current === undefined) throw new Fault("denied", { what: "this directory is no workspace" });
-    if (action === "list") return text(await listed(workspaces, current, call.settings.ownWorkspaceOnly));
+    if (current === undefined) throw new Fault("denied", { what: "this directory is not a workspace" });
+    if (action === "list") return text(await listed(workspaces, current, call.settings));
     if (action === "fork") {
       if (name === undefined) throw refused("name is missing", "Give the new fork a name.");
       const base = from === undefined ? current : await reached(workspaces, from, current, call);
@@ -40,7 +40,7 @@ export const workspace = polyfsTool({
       const fork = await workspaces.fork(name, base.name, call.session.client, call.signal);
       return text(forked(fork, base));
     }
-    if (from !== undefined) throw refused(`from has no meaning for ${action}`, "Leave it out.");
+    if (from !== undefined) throw refused(`from cannot be used with ${action}`, "Leave it out.");
     if (action === "drop" && name === undefined)
       throw refused("name is missing", `Name the workspace to drop; you are in ${current.name}.`);
     const target = name === undefined ? current : await reached(workspaces, name, current, call);
@@ -61,7 +61,7 @@ export const workspace = polyfsTool({
     refuseKept(target, call.settings.boundWorkspace);
     await workspaces.drop(target);
     return text(
-      `dropped ${target.name}\nUntil it is collected, the user can bring it back: polyfs workspace restore ${target.name}`,
+      `dropped ${target.name}\nUntil it is collected, the user can restore it: polyfs workspace restore ${target.name}`,
     );
   },
 });
@@ -100,25 +100,39 @@ function refuseKept({ id, name, kind }: WorkspaceRecord, bound: string | undefin
   });
 }
 
-async function listed(workspaces: Workspaces, current: WorkspaceRecord, ownOnly: boolean): Promise<string> {
+async function listed(
+  workspaces: Workspaces,
+  current: WorkspaceRecord,
+  settings: CallContext["settings"],
+): Promise<string> {
   const all = await workspaces.described();
+  const family = new Map(all.map(({ record }) => [record.id, record]));
   const shown: ListedWorkspace[] = [];
   for (const one of all) {
-    if (!ownOnly || one.record.id === current.base || (await workspaces.descends(one.record, current)))
-      shown.push(one);
+    if (!settings.ownWorkspaceOnly || one.record.id === current.base) shown.push(one);
+    else if (await workspaces.descends(one.record, current, family)) shown.push(one);
   }
-  return shown
-    .map(({ record, baseName, size, expires }) => {
-      const parts = [
-        baseName === undefined ? record.kind : `fork of ${baseName}`,
-        `${age(record.created)} old`,
-        ...(size === undefined ? [] : [humanSize(size)]),
-        ...(record.owner === "" ? [] : [`by ${record.owner}`]),
-        ...(expires === undefined ? [] : [`dropped in ${age(2 * Date.now() - expires)} unless it is used`]),
-      ];
-      return `${record.id === current.id ? "* " : "  "}${record.name} · ${parts.join(" · ")}`;
-    })
-    .join("\n");
+  const lines = new AnswerLines(answerBytes(settings) - 200);
+  if (shown.every(one => lines.add(listedLine(one, current)))) return lines.toString();
+  // Too many for one answer: those that were used last.
+  const latest = new AnswerLines(answerBytes(settings) - 200);
+  shown.sort((a, b) => b.used - a.used);
+  const count = shown.findIndex(one => !latest.add(listedLine(one, current)));
+  latest.note(
+    `[the ${number(count)} that were used last, of ${number(shown.length)}; the user sees all with polyfs workspace list]`,
+  );
+  return latest.toString();
+}
+
+function listedLine({ record, baseName, size, expires }: ListedWorkspace, current: WorkspaceRecord): string {
+  const parts = [
+    baseName === undefined ? record.kind : `fork of ${baseName}`,
+    `${age(record.created)} old`,
+    ...(size === undefined ? [] : [humanSize(size)]),
+    ...(record.owner === "" ? [] : [`by ${record.owner}`]),
+    ...(expires === undefined ? [] : [`dropped in ${age(2 * Date.now() - expires)} unless it is used`]),
+  ];
+  return `${record.id === current.id ? "* " : "  "}${record.name} · ${parts.join(" · ")}`;
 }
 
 function forked({ name, method }: WorkspaceRecord, base: WorkspaceRecord): string {

@@ -21,7 +21,7 @@ import { mergedNote, notes, writing } from "./writing.ts";
 export const writeFile = polyfsTool({
   name: "write_file",
   title: "Write file",
-  description: "Create, overwrite or append to a file; parents are made, its encoding is kept.",
+  description: "Create, overwrite or append to a file; creates parents, keeps the encoding.",
   input: {
     type: "object",
     properties: {
@@ -29,7 +29,7 @@ export const writeFile = polyfsTool({
       content: { type: "string" },
       mode: { type: "string", enum: ["overwrite", "create", "append"], default: "overwrite" },
       encoding: { type: "string" },
-      if_version: { type: "string", description: "The version you read: changes since are merged in." },
+      if_version: { type: "string", description: "The version you read; later changes are merged in." },
     },
     required: ["path", "content"],
   },
@@ -84,15 +84,47 @@ async function create(
 async function overwrite(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   if (wanted.if_version !== undefined)
     return edited(path, wanted, call, async old => ({ text: await contentLike(old, wanted) }));
-  const { given } = path;
-  const { form, before } = await replacedText(path, wanted, call);
+  try {
+    return await replaced(path, wanted, call);
+  } catch (error) {
+    if (!Fault.is(error, "too_large") && !Fault.is(error, "changed_meanwhile")) throw error;
+    return replacedUnread(path, wanted, call);
+  }
+}
+
+/** Replaces the file that is read under its lock, so that its path is resolved and its content read once. */
+async function replaced(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
+  let result: Omit<Written, "commit"> | undefined;
+  const maxBytes = Math.min(maxCompared, call.settings.maxFileBytes);
+  const commit = await call.workspace.editAll(
+    [path],
+    async ([file]) => {
+      result = await newText(
+        path.given,
+        wanted,
+        file?.bytes && (await formIn(path.given, file.bytes, wanted)),
+      );
+      return [{ kind: "write", path, bytes: result.written.bytes }];
+    },
+    { ...writing(call), maxBytes },
+  );
+  if (result === undefined) throw new Fault("not_found", { path: path.given });
+  return { commit, ...result };
+}
+
+/** Replaces a file that is too large to be compared, or that another program never stops changing. */
+async function replacedUnread(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
+  const made = await newText(path.given, wanted, await replacedText(path, wanted, call));
+  const change = { kind: "write", path, bytes: made.written.bytes } as const;
+  return { commit: await call.workspace.commit([change], writing(call)), ...made };
+}
+
+async function newText(path: string, wanted: WriteParams, { form, before }: Replaced = {}) {
   const written =
     form === undefined
-      ? await decode(given, await encode(given, wanted.content, wanted), wanted)
+      ? await decode(path, await encode(path, wanted.content, wanted), wanted)
       : await contentLike(form, wanted);
-  const syntax = syntaxNotes({ path: given, before, after: written });
-  const commit = await call.workspace.commit([{ kind: "write", path, bytes: written.bytes }], writing(call));
-  return { commit, written, syntax };
+  return { written, syntax: syntaxNotes({ path, before, after: written }) };
 }
 
 function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
@@ -186,12 +218,21 @@ async function replacedText(
     if (Fault.is(error, "not_found")) return {};
     throw error;
   }
-  const { given } = path;
+  return formIn(path.given, bytes, { content }, isWhole);
+}
+
+async function formIn(
+  path: string,
+  bytes: Buffer,
+  { content }: Pick<WriteParams, "content">,
+  isWhole = true,
+): Promise<Replaced> {
   const head = bytes.subarray(0, headBytes);
   if (isNoText(head)) return {};
-  const before = isWhole && bytes.length <= maxCompared ? await textIn(given, bytes) : undefined;
+  const before = isWhole && bytes.length <= maxCompared ? await textIn(path, bytes) : undefined;
+  if (before !== undefined && bytes.length <= headBytes) return { form: before, before };
   const some = isAscii(content) || !isWhole ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined) : bytes;
-  return { form: await decode(given, head.includes(0) ? head : some, decoding), before };
+  return { form: await decode(path, head.includes(0) ? head : some, decoding), before };
 }
 
 async function textIn(path: string, bytes: Buffer): Promise<Text | undefined> {

@@ -31,7 +31,7 @@ export function notes({ id, files, recorded }: Commit, { settings }: CallContext
   return [
     ...(changed ? [undoHint({ id })] : []),
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
-    ...(recorded ? [] : ["[too large to be kept, or no room for it: this cannot be undone]"]),
+    ...(recorded ? [] : ["[too large to keep, or no room for it: this cannot be undone]"]),
   ];
 }
 

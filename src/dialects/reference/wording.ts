@@ -1,6 +1,6 @@
 // Failures in the words of the server that this one replaces. It passes on Node's message about a failed system call,
 // so prompts and programs look for `ENOENT` and the like; the call is the one that it would have made. Other failures
-// are in plain words.
+// are explicitly.
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 

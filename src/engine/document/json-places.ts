@@ -9,7 +9,7 @@ export interface Placed {
 
 const deepest = 200;
 
-/** Undefined where the text is no JSON. */
+/** Undefined if the text is no JSON. */
 export function placedJson(text: string): Placed | undefined {
   try {
     JSON.parse(text);

@@ -15,6 +15,9 @@ interface Cell {
 
 interface NotebookView {
   readonly body: string;
+  /** How many cells it shows, with a source or without. */
+  readonly heads: number;
+  /** Those with a source. */
   readonly cells: readonly Cell[];
 }
 
@@ -25,22 +28,22 @@ export function isNotebook(path: string): boolean {
   return /\.ipynb$/i.test(path);
 }
 
-/** The text of a notebook, and how many cells it has. Undefined where the JSON is no notebook. */
+/** The text of a notebook, and how many cells it has. Undefined if the JSON is no notebook. */
 export function notebookText(json: string): { readonly body: string; readonly cells: number } | undefined {
   const view = notebookView(json);
-  return view && { body: view.body, cells: view.cells.length };
+  return view && { body: view.body, cells: view.heads };
 }
 
 function notebookView(json: string): NotebookView | undefined {
   const root = placedJson(json);
-  const cells = root && member(root, "cells");
-  if (cells === undefined || !Array.isArray(cells.value)) return undefined;
+  const cells = root && cellsIn(root);
+  if (cells === undefined) return undefined;
   const lines: string[] = [];
   const found: Cell[] = [];
-  for (const [i, cell] of (cells.value as readonly Placed[]).entries()) {
+  for (const [i, cell] of cells.entries()) {
     const type = textOf(member(cell, "cell_type")) ?? "cell";
-    const source = member(cell, "source");
-    lines.push(`[cell ${i + 1}: ${type}]`);
+    const source = member(cell, "source") ?? member(cell, "input");
+    lines.push(`[cell ${i + 1}: ${oneLine(type)}]`);
     const text = source && textOf(source);
     if (source !== undefined && text !== undefined) {
       const own = text === "" ? [] : text.replace(/\n$/, "").split("\n");
@@ -49,13 +52,30 @@ function notebookView(json: string): NotebookView | undefined {
     }
     append(
       lines,
-      outputLines(member(cell, "outputs")).map(line => `[out] ${line}`),
+      outputLines(member(cell, "outputs")).map(line => `[out] ${oneLine(line)}`),
     );
   }
-  return { body: lines.map(line => `${line}\n`).join(""), cells: found };
+  return { body: lines.map(line => `${line}\n`).join(""), heads: cells.length, cells: found };
 }
 
-/** The splices of the JSON that make its text read like this. Undefined where more than cells' text was changed. */
+/** What is no source is one line of the view, or it could pass for the line of another cell. */
+function oneLine(text: string): string {
+  return text.replace(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ").slice(0, longestOutput);
+}
+
+/** Up to format 3, the cells are in worksheets, and the source of code is its `input`. */
+function cellsIn(root: Placed): readonly Placed[] | undefined {
+  const cells = itemsOf(member(root, "cells"));
+  return (
+    cells ?? itemsOf(member(root, "worksheets"))?.flatMap(sheet => itemsOf(member(sheet, "cells")) ?? [])
+  );
+}
+
+function itemsOf(list: Placed | undefined): readonly Placed[] | undefined {
+  return Array.isArray(list?.value) ? (list.value as readonly Placed[]) : undefined;
+}
+
+/** The splices of the JSON that make its text read like this. Undefined if more than cells' text was changed. */
 export function notebookSplices(json: string, edited: string): Splice[] | undefined {
   const view = notebookView(json);
   if (view === undefined) return undefined;
@@ -106,12 +126,13 @@ function encoded(json: string, { source }: Cell, lines: readonly string[]): stri
   if (!Array.isArray(source.value)) return JSON.stringify(texts.join(""));
   const items = source.value as readonly Placed[];
   const spelled = new Map(items.map(item => [item.value, json.slice(item.start, item.end)]));
-  const [first] = items;
+  const [first, second] = items;
   const gap = first === undefined ? gapBefore(json, source.start) : json.slice(source.start + 1, first.start);
   const last = items.at(-1);
   const tail = last === undefined ? gap.replace(/ $/, "") : json.slice(last.end, source.end - 1);
+  const between = first && second ? json.slice(first.end, second.start) : `,${gap}`;
   if (texts.length === 0) return "[]";
-  return `[${gap}${texts.map(text => spelled.get(text) ?? JSON.stringify(text)).join(`,${gap}`)}${tail}]`;
+  return `[${gap}${texts.map(text => spelled.get(text) ?? JSON.stringify(text)).join(between)}${tail}]`;
 }
 
 /** How far before a list the start of its line is looked for: all of the JSON may be one line. */
@@ -139,14 +160,22 @@ function textOf(placed: Placed | undefined): string | undefined {
   return parts.every(part => typeof part === "string") ? parts.join("") : undefined;
 }
 
+/** Up to format 3, an output has its forms beside its other properties. */
+const oldKinds = /^(png|jpeg|svg|html|latex|javascript|json|pdf)$/;
+
+function namesIn({ value }: Placed): string[] {
+  return value instanceof Map ? [...(value as ReadonlyMap<string, Placed>).keys()] : [];
+}
+
 function outputLines(outputs: Placed | undefined): string[] {
   if (outputs === undefined || !Array.isArray(outputs.value)) return [];
   const lines = (outputs.value as readonly Placed[]).flatMap(output => {
     const text = textOf(member(output, "text"));
     const data = member(output, "data");
     const plain = data && textOf(member(data, "text/plain"));
-    const kinds =
-      data?.value instanceof Map ? [...data.value.keys()].filter(kind => kind !== "text/plain") : [];
+    const kinds = namesIn(data ?? output).filter(kind =>
+      data ? kind !== "text/plain" : oldKinds.test(kind),
+    );
     const error = textOf(member(output, "evalue"));
     const name = textOf(member(output, "ename"));
     return [
@@ -155,7 +184,7 @@ function outputLines(outputs: Placed | undefined): string[] {
       ...(name === undefined ? [] : [`${name}: ${error ?? ""}`]),
     ].filter(line => line !== "");
   });
-  const shown = lines.slice(0, mostOutputLines).map(line => line.slice(0, longestOutput));
+  const shown = lines.slice(0, mostOutputLines);
   const left = lines.length - shown.length;
   return left > 0 ? [...shown, `… ${left} more lines`] : shown;
 }

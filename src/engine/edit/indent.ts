@@ -35,7 +35,7 @@ const width = (indent: string) => indent.replaceAll("\t", "    ").length;
 /** Maps the indentations of one block to those of another whose lines are otherwise equal. */
 export type IndentMap = ReadonlyMap<string, string>;
 
-/** The map between two blocks that differ in indentation only; undefined where one indentation would have to mean two. */
+/** The map between two blocks that differ in indentation only; undefined if one indentation would have to mean two. */
 export function indentMap(from: readonly string[], to: readonly string[]): IndentMap | undefined {
   const map = new Map<string, string>();
   for (const [i, line] of from.entries()) {

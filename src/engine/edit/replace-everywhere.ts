@@ -19,11 +19,11 @@ const largest = 128 * 1024 * 1024;
 export interface Everywhere {
   readonly text: Text;
   readonly count: number;
-  /** The places, one by one, for those who want to know. */
+  /** The places, one by one, for callers that report them. */
   readonly splices: () => readonly EditSplice[];
 }
 
-/** The new text and how many places were replaced; undefined where it takes more than comparing bytes. */
+/** The new text and how many places were replaced; undefined if it takes more than comparing bytes. */
 export async function replacedEverywhere(
   text: Text,
   edits: readonly Edit[],

@@ -88,7 +88,7 @@ type Woven = { readonly splices: readonly Splice[] } | { readonly overlaps: read
 
 /**
  * Among repeated lines, the place of a hunk in `theirs` may depend on how the two are compared. It is taken where all
- * ways agree, or where git comes to the same result.
+ * ways agree, or where git produces the same result.
  */
 function wovenEdits(sides: Sides, hunks: readonly LineHunk[], whole: () => Woven): Woven {
   const placed = woven(sides, hunks);
@@ -119,7 +119,7 @@ function splicedText(text: string, splices: readonly Splice[]): string {
 }
 
 /**
- * The hunks at the only place where they can belong; undefined where one of them has no such place. It has one if the
+ * The hunks at the only place where they can belong; undefined if one of them has no such place. It has one if the
  * lines in front of it and behind it are certain, and what lies between them is as it was, or is the same change.
  */
 function certainSplices({ base, theirs }: Sides, hunks: readonly LineHunk[]): Splice[] | undefined {

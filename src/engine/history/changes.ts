@@ -1,9 +1,13 @@
 // The change records of a workspace: newest first, and only those that the caller may see completely.
 import { Fault } from "../fault.ts";
+import { nextTurn } from "../turn.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+
+/** Files of a change whose record takes milliseconds to parse. */
+const many = 500;
 
 /** Which changes to list. */
 export interface ChangeQuery {
@@ -25,8 +29,8 @@ export async function listChanges(workspace: Workspace, query: ChangeQuery): Pro
   await workspace.othersRecorded();
   const found: ChangeRecord[] = [];
   const at = path && workspace.locate(path).path;
-  for (const record of workspace.archive.changes.newest(before)) {
-    if (found.length === limit || record.id <= after || record.time < since) break;
+  for await (const record of workspace.archive.changes.newestInTurns(before, after)) {
+    if (found.length === limit || record.time < since) break;
     if (connection !== undefined && record.connection !== connection) continue;
     if (isVisible(workspace, record) && (at === undefined || touches(record, at))) found.push(record);
   }
@@ -38,6 +42,7 @@ export async function changeNamed(workspace: Workspace, id: string): Promise<Cha
   await workspace.othersRecorded();
   const record = workspace.archive.changes.get(id);
   if (record === undefined || !isVisible(workspace, record)) throw new Fault("unknown_change", { id });
+  if (record.files.length > many) await nextTurn(); // parsing it took long
   return record;
 }
 

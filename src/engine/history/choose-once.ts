@@ -34,8 +34,7 @@ export async function confirmNotUndone(
 ): Promise<void> {
   if (chosenAfter === undefined) return;
   await workspace.othersRecorded();
-  for (const { id, undoes } of workspace.archive.changes.newest()) {
-    if (id <= chosenAfter) return;
+  for (const { undoes } of workspace.archive.changes.newest(undefined, chosenAfter)) {
     if (records.some(record => record.id === undoes)) throw new UndoneMeanwhile();
   }
 }

@@ -24,8 +24,10 @@ export async function recordable(changes: readonly TreeChange[], objects: Object
   const writer = new SnapshotWriter(objects);
   const files: RecordedFile[] = [];
   const leftOut: string[] = [];
+  const slice = new TimeSlice();
   let tree: string | undefined;
   for (const { path: at, bytes, change, before: old, after: made } of changes) {
+    if (slice.isOver) await slice.turn();
     if (tree !== undefined && isWithin(bytes, tree)) continue;
     const stays = old?.kind === "directory" && made?.kind === "directory";
     if (!stays && (old?.kind === "directory" || made?.kind === "directory")) tree = bytes;

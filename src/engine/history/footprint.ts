@@ -36,7 +36,7 @@ const settledMs = 50;
 export interface Footprint {
   /** In the order of paths, directories first. */
   readonly changes: readonly TreeChange[];
-  /** False where the roots hold too much to look at all of it. */
+  /** False if the roots hold too much to look at all of it. */
   readonly complete: boolean;
   /** What the archive can record; absent if nothing changed, or not all of it can be undone. */
   readonly files?: readonly RecordedFile[];

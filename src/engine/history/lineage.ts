@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 export type TrackedIdentity = Pick<RecordedFile, "moved" | "after">;
 
 interface Followed {
-  /** Where it is; undefined where it was removed or replaced. */
+  /** Where it is; undefined if it was removed or replaced. */
   readonly at: string | undefined;
   readonly known: TrackedIdentity;
 }
@@ -26,10 +26,7 @@ export function lineage(
   known: TrackedIdentity,
 ): TrackedIdentity | undefined {
   const later: ChangeRecord[] = [];
-  for (const record of workspace.archive.changes.newest()) {
-    if (record.id <= id) break;
-    later.push(record);
-  }
+  for (const record of workspace.archive.changes.newest(undefined, id)) later.push(record);
   let now: Followed = { at, known };
   /** Of each change: the thing before and after it. */
   const around = new Map<string, { readonly before: Followed; readonly after: Followed }>();
@@ -43,7 +40,7 @@ export function lineage(
 
 /**
  * An undo puts the thing back where it was before the change that it undoes, unless other changes have moved or
- * removed it in between. Undefined where it does nothing of the kind.
+ * removed it in between. Undefined if it does nothing of the kind.
  */
 function restored(
   workspace: Workspace,

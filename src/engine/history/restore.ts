@@ -8,7 +8,7 @@ import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** The changes that put a snapshot back at `path`; undefined where a part of it is not kept (any more). */
+/** The changes that put a snapshot back at `path`; undefined if a part of it is not (or no longer) kept. */
 export async function restoring(
   snapshot: Snapshot,
   path: WorkspacePath,

@@ -4,6 +4,12 @@ import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isVisible } from "./changes.ts";
 
+/**
+ * The action of a change that only saves what a command has printed. It is the server's, not the caller's work: undo
+ * takes it back where it is named, and passes over it on the way to the last change.
+ */
+export const savedOutput = "save_output";
+
 export interface Standing {
   readonly record: ChangeRecord;
   /** The undos of a path or of hunks of it. */
@@ -15,13 +21,13 @@ export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standin
   await workspace.othersRecorded();
   const undone = new Set<string>();
   const parts = new Map<string, ChangeRecord[]>();
-  for (const record of workspace.archive.changes.newest()) {
+  for await (const record of workspace.archive.changes.newestInTurns()) {
     const { id, undoes, partial } = record;
     if (undoes !== undefined && !undone.has(id)) {
       if (partial) parts.set(undoes, [...(parts.get(undoes) ?? []), record]);
       else undone.add(undoes);
     }
-    if (isUndo(record) || !isVisible(workspace, record)) continue;
+    if (isUndo(record) || isSavedOutput(record) || !isVisible(workspace, record)) continue;
     const partly = parts.get(id) ?? [];
     yield { record, partly, isUndone: undone.has(id) || isRestored(record.files, partly) };
   }
@@ -54,14 +60,18 @@ function restores(one: RecordedFile, other: RecordedFile): boolean {
 export async function nextRedo(workspace: Workspace): Promise<ChangeRecord | undefined> {
   await workspace.othersRecorded();
   const undone = new Set<string>();
-  for (const record of workspace.archive.changes.newest()) {
+  for await (const record of workspace.archive.changes.newestInTurns()) {
     const { id, undoes } = record;
     if (undoes !== undefined && !undone.has(id)) undone.add(undoes);
-    if (!isVisible(workspace, record)) continue;
+    if (isSavedOutput(record) || !isVisible(workspace, record)) continue;
     if (!isUndo(record)) return undefined;
     if (!undone.has(id) && !isRedo(workspace, record)) return record;
   }
   return undefined;
+}
+
+function isSavedOutput({ action }: ChangeRecord): boolean {
+  return action === savedOutput;
 }
 
 function isUndo({ action, undoes }: ChangeRecord): boolean {

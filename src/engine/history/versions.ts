@@ -32,10 +32,28 @@ export function remember(
   bytes: Uint8Array,
   hash = contentHash(bytes),
 ): string {
-  if (!workspace.roots.some(({ access }) => access === "read-write"))
-    workspace.recentReads.keep(at, bytes, hash);
+  if (isReadOnly(workspace)) workspace.recentReads.keep(at, bytes, hash);
   else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes, hash);
   return versionOf(hash);
+}
+
+function isReadOnly({ roots }: Workspace): boolean {
+  return !roots.some(({ access }) => access === "read-write");
+}
+
+/** Remembers a version again whose bytes are not at hand; false if they are needed for that. */
+export function rememberAgain(workspace: Workspace, at: string, size: number, hash: string): boolean {
+  if (size > maxRememberedBytes) return true; // never remembered
+  if (isReadOnly(workspace)) return workspace.recentReads.has(at, hash);
+  try {
+    const { archive } = workspace;
+    if (archive.sightings.isRecent(at, hash)) return true;
+    if (!archive.reads.has(hash)) return false;
+    archive.sightings.add(at, hash);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function keep(workspace: Workspace, at: string, bytes: Uint8Array, hash: string): void {
@@ -49,7 +67,7 @@ function keep(workspace: Workspace, at: string, bytes: Uint8Array, hash: string)
   }
 }
 
-/** The bytes of a version of this file; undefined where they are not kept (any more), or were another file's. */
+/** The bytes of a version of this file; undefined if they are not (or no longer) kept, or were another file's. */
 export async function contentOf(past: Past, wanted: string): Promise<Buffer | undefined> {
   const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
   if (beginning === undefined) return undefined;
@@ -71,13 +89,11 @@ async function keptContent({ workspace, at }: Past, beginning: string): Promise<
 /** Whether a recorded change put this content into the file, or found it there. */
 async function wasWritten(archive: Archive, at: string, hash: string): Promise<boolean> {
   const isIt = (one: Snapshot | undefined) => one?.kind === "file" && one.hash === hash;
-  let looked = 0;
-  for (const { files } of archive.changes.newest()) {
+  for await (const { files } of archive.changes.newestInTurns()) {
     for (const file of files) {
       if (file.at === at && (isIt(file.after) || isIt(file.replaced))) return true;
       if ((file.from ?? file.at) === at && isIt(file.before)) return true;
     }
-    if (++looked % 64 === 0) await new Promise(resolve => setImmediate(resolve));
   }
   return false;
 }
@@ -98,7 +114,7 @@ export interface Rebased {
 
 /**
  * Applies `edit` to the version that its caller had read, and merges the result into `bytes`, the current content.
- * Faults: `stale` if that version is not kept any more, or both changed the same lines.
+ * Faults: `stale` if that version is no longer kept, or both changed the same lines.
  */
 export async function rebased(
   path: string,

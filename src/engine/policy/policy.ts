@@ -6,12 +6,21 @@ import { isAscii } from "../text/ascii.ts";
 import { LruMap } from "./lru-map.ts";
 import { NameIndex } from "./name-index.ts";
 import { type FoldedPath, folded, foldedForms, type PathGlobs, pathGlobs } from "./path-globs.ts";
-import { type Decision, decisionFor, narrower, type PolicyRule, ruleName, unrestricted } from "./rule.ts";
+import {
+  type Decision,
+  decisionFor,
+  narrower,
+  type PolicyRule,
+  refusingName,
+  ruleName,
+  unrestricted,
+} from "./rule.ts";
 
 interface CompiledRule {
   readonly rule: PolicyRule;
   readonly globs: PathGlobs;
   readonly name: string;
+  readonly refusing: string;
 }
 
 const remembered = 4096;
@@ -34,6 +43,7 @@ function compile(rules: readonly PolicyRule[]): Compiled {
     rule,
     globs: pathGlobs(rule.paths),
     name: ruleName(rule, i),
+    refusing: refusingName(rule, i),
   }));
   const index = new NameIndex();
   const denying = new NameIndex();
@@ -82,7 +92,7 @@ export class Policy {
     return this.#compiled().deniedEndings;
   }
 
-  /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
+  /** Whether an entry of a directory that may be listed could be denied. Never false if one is. */
   mayHide(name: string): boolean {
     const { denying, deniedEndings } = this.#compiled();
     if (!deniedEndings.mayHave(name)) return false;
@@ -145,14 +155,14 @@ export class Policy {
     };
     const applying = this.#applying(root, relative, path);
     const denied = applying.find(({ rule }) => rule.access === "deny");
-    if (denied !== undefined) return decisionFor("deny", [], denied.name);
+    if (denied !== undefined) return decisionFor("deny", [], denied.refusing);
     const access = applying.findLast(({ rule }) => rule.access !== undefined);
     const asking = applying.findLast(({ rule }) => rule.ask !== undefined);
     const ask = asking?.rule.ask ?? [];
     const name = ask.length === 0 ? undefined : asking?.name;
     if (access?.rule.access === undefined)
       return name === undefined ? unrestricted : { ...unrestricted, ask, asking: name };
-    return decisionFor(access.rule.access, ask, access.name, name);
+    return decisionFor(access.rule.access, ask, access.refusing, name);
   }
 
   /** The rules that apply to a path, in order. */

@@ -12,7 +12,7 @@ export interface PolicyRule {
   readonly paths: readonly string[];
   readonly access?: AccessLevel;
   readonly ask?: readonly AskedAction[];
-  /** Shown in refusals instead of the globs. */
+  /** Shown in refusals instead of its number. */
   readonly name?: string;
 }
 
@@ -61,10 +61,13 @@ export function narrower(a: Decision, b: Decision): Decision {
   };
 }
 
-/** The name of a rule in refusals and warnings. */
+/** The name of a rule in refusals. It has no globs: they could tell callers what the rule hides. */
+export function refusingName({ name }: PolicyRule, index: number): string {
+  return name ?? `rule ${index + 1}`;
+}
+
+/** The name of a rule in warnings and questions, which only people see. */
 export function ruleName(rule: PolicyRule, index: number): string {
-  return (
-    rule.name ??
-    `rule ${index + 1} (${rule.paths.slice(0, 3).join(", ")}${rule.paths.length > 3 ? ", …" : ""})`
-  );
+  const globs = `${rule.paths.slice(0, 3).join(", ")}${rule.paths.length > 3 ? ", …" : ""}`;
+  return rule.name ?? `${refusingName(rule, index)} (${globs})`;
 }

@@ -18,7 +18,7 @@ export interface Expression {
   /** For JavaScript. */
   readonly source: string;
   readonly flags: string;
-  /** For a linear engine; undefined where only JavaScript's will do. */
+  /** For a linear engine; undefined if only JavaScript's will do. */
   readonly linear: string | undefined;
   readonly ignoreCase: boolean;
   /** Without repetition: it cannot run away in either engine. */
@@ -107,7 +107,7 @@ const posixNames = new Set(posix.keys());
 /** Writes a tree for both engines. */
 class ExpressionWriter {
   js = "";
-  /** Undefined where only JavaScript's engine will do. */
+  /** Undefined if only JavaScript's engine will do. */
   linear: string | undefined = "";
   quick = true;
   /** Whether a line break occurs outside of a class. */

@@ -21,7 +21,7 @@ export interface MatchSpan {
 }
 
 export interface Match extends MatchSpan {
-  /** Group 1 is at index 0; undefined where a group took no part. */
+  /** Group 1 is at index 0; undefined if a group took no part. */
   readonly groups: readonly (MatchSpan | undefined)[];
 }
 

@@ -52,7 +52,7 @@ export interface CharacterClass {
 
 export interface Repetition {
   readonly is: "repetition";
-  /** Undefined where nothing comes before it. */
+  /** Undefined if nothing comes before it. */
   readonly of: RegexNode | undefined;
   readonly least: number;
   readonly most: number;

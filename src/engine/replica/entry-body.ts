@@ -1,4 +1,4 @@
-// What the entries of a replicated workspace say: who did what when, as operations.
+// The bodies of log entries of a replicated workspace: author, time and operations.
 
 import { Fault } from "../fault.ts";
 import type { Entry } from "../store/store.ts";
@@ -35,7 +35,8 @@ export function bodyOf({ id, body }: Entry): EntryBody {
       reason: "schema",
       detail: "an entry was written by a newer version",
     });
-  if (!isBody(read)) throw new Fault("store_unavailable", { reason: "damaged", detail: `change ${id}` });
+  if (!isBody(read) || !isId(id))
+    throw new Fault("store_unavailable", { reason: "damaged", detail: `change ${id}` });
   return read;
 }
 
@@ -45,6 +46,11 @@ function parsed(body: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Records are files with this name. */
+function isId(id: string): boolean {
+  return /^[0-9a-z]{1,40}$/.test(id);
 }
 
 function isBody(read: unknown): read is EntryBody {

@@ -4,8 +4,10 @@ import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
+import { faultOf } from "../workspace/errno.ts";
 import { entryParts } from "./entry-parts.ts";
-import type { LocalCopy } from "./local-copy.ts";
+import { isDisagreement, type LocalCopy } from "./local-copy.ts";
+import { errorText } from "./store-faults.ts";
 import type { TreeState } from "./tree-state.ts";
 
 export interface FillingOptions {
@@ -14,6 +16,7 @@ export interface FillingOptions {
   /** Gets the contents that operations need, and does them. */
   apply(operations: readonly Operation[]): Promise<void>;
   readonly info?: ((message: string) => void) | undefined;
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 const retryMs = 500;
@@ -25,7 +28,7 @@ export class Filling {
   /** When everything is there. Rejects where the directory cannot be written. */
   readonly done: Promise<void>;
   /** Why it does not go on at the moment. */
-  stuck: Fault<"store_unavailable"> | undefined;
+  stuck: Fault | undefined;
   #stopped = false;
 
   constructor(operations: readonly Operation[], options: FillingOptions) {
@@ -39,7 +42,7 @@ export class Filling {
     this.#stopped = true;
   }
 
-  /** Fetches a file now. False where it has to wait for everything. */
+  /** Fetches a file now. False if it has to wait for everything. */
   async first(at: string): Promise<boolean> {
     const file = this.#options.state.get(at);
     if (file?.kind !== "file") return false;
@@ -63,35 +66,62 @@ export class Filling {
   async #fill(first: readonly Operation[]): Promise<void> {
     const { copy, state, info } = this.#options;
     const began = clock();
-    for (let operations = first; operations.length > 0 && !this.#stopped; ) {
+    let operations = first;
+    for (let round = 1; operations.length > 0 && !this.#stopped; round++) {
       for (const one of operations) if (one.do === "write") this.#pending.add(one.at);
-      operations = (await this.#apply(operations)) ? [] : await copy.unapplied(state);
+      const refused = await this.#apply(operations);
+      if (refused === undefined) break;
+      if (round > 1) await this.#waitFor(refused);
+      operations = (await this.#patiently(() => copy.unapplied(state))) ?? [];
     }
+    this.stuck = undefined;
     const sizes = first.flatMap(one => (one.do === "write" ? [one.size] : []));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     info?.(`fetched ${sizes.length} files, ${bytes} bytes, in ${Math.round(clock() - began)} ms`);
   }
 
-  /** False where it has to be compared again, because a file that was fetched first came in between. */
-  async #apply(operations: readonly Operation[]): Promise<boolean> {
+  /** A fault if it has to be compared again, perhaps because a file that was fetched first came in between. */
+  async #apply(operations: readonly Operation[]): Promise<Fault | undefined> {
     for (const part of entryParts(operations)) {
       for (let attempt = 1; !this.#stopped; attempt++) {
-        const missing = part.operations.filter(one => this.#isMissing(one));
         try {
-          await this.#options.apply(missing);
-          for (const { at } of missing) this.#pending.delete(at);
+          await this.#patiently(async () => {
+            const missing = part.operations.filter(one => this.#isMissing(one));
+            await this.#options.apply(missing);
+            for (const { at } of missing) this.#pending.delete(at);
+          });
           this.stuck = undefined;
           break;
         } catch (error) {
-          if (!(error instanceof Fault)) throw error;
-          if (Fault.is(error, "store_unavailable")) {
-            this.stuck = error;
-            await setTimeout(retryMs, undefined, { ref: false });
-          } else if (attempt > 1) return false;
+          if (!isDisagreement(error)) throw error;
+          if (attempt > 1) return error;
         }
       }
     }
-    return true;
+    return undefined;
+  }
+
+  /** Until the store and the disk answer. Undefined if it was stopped before. */
+  async #patiently<T>(action: () => Promise<T>): Promise<T | undefined> {
+    while (!this.#stopped) {
+      try {
+        return await action();
+      } catch (error) {
+        const fault = faultOf(error, this.#options.copy.root);
+        if (!(fault instanceof Fault) || isDisagreement(fault)) throw fault;
+        await this.#waitFor(fault);
+      }
+    }
+    return undefined;
+  }
+
+  async #waitFor(fault: Fault): Promise<void> {
+    if (this.stuck?.code !== fault.code)
+      this.#options.warn?.(
+        `files cannot be fetched (${fault.code}: ${errorText(fault)}); polyfs tries again`,
+      );
+    this.stuck = fault;
+    await setTimeout(retryMs, undefined, { ref: false });
   }
 
   #isMissing(operation: Operation): boolean {

@@ -27,7 +27,7 @@ export class FirstFiles {
   }
 
   /**
-   * Fetches these files, each the first that exists of its paths. False where one of them has to wait for everything, or
+   * Fetches these files, each the first that exists of its paths. False if one of them has to wait for everything, or
    * none is named.
    */
   async have(filling: Filling, files: readonly (readonly string[])[]): Promise<boolean> {
@@ -52,7 +52,7 @@ export class FirstFiles {
     }
   }
 
-  /** The file that a caller names; undefined where there is none. */
+  /** The file that a caller names; undefined if there is none. */
   #fileAt(path: string): string | undefined {
     try {
       const { absolute } = this.#copy.workspace.at(path);

@@ -9,6 +9,8 @@ import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
+import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
+import type { OpenFile } from "../workspace/file.ts";
 import { type Keeper, snapshotTree, type TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
@@ -28,6 +30,16 @@ const maxFileBytes = 256 * 1024 * 1024;
 /** A file that changed just now may change again without another time. */
 const settledMs = 50;
 const mostKnown = 500_000;
+/** How often a change is computed again because a program writes into its files. */
+const attempts = 10;
+
+interface Applying {
+  readonly state: TreeState;
+  readonly contents: Contents;
+  readonly overlapped: (at: string) => void;
+  /** Whether a file must still hold what the change was computed from. */
+  readonly compares: boolean;
+}
 
 export class LocalCopy {
   readonly workspace: Workspace;
@@ -53,8 +65,8 @@ export class LocalCopy {
   }
 
   /**
-   * Does what an entry says. Where a file was changed here and not published yet, both changes are merged; `overlapped`
-   * is told where that is not possible.
+   * Applies a log entry to the local copy. Unpublished local changes to the same files, including those that another
+   * program makes while this runs, are merged in. Calls `overlapped` for each file that cannot be merged.
    */
   async apply(
     id: string,
@@ -64,24 +76,38 @@ export class LocalCopy {
     contents: Contents,
     overlapped: (at: string) => void = () => {},
   ): Promise<void> {
-    const changes: Change[] = [];
-    for (const operation of operations)
-      append(changes, await this.#changeOf(operation, state, contents, overlapped));
-    await this.workspace.commit(changes, { id, by, unmasked: true, irrevocable: "allow", links: "refuse" });
+    for (let round = 1; ; round++) {
+      const overlaps = new Set<string>();
+      const how = { state, contents, overlapped: (at: string) => overlaps.add(at) };
+      const changes: Change[] = [];
+      const moved = new Set<string>();
+      for (const operation of operations) {
+        // The last round wins over a program that does not stop writing.
+        const compares = round < attempts && !isWithinAny(operation.at, moved);
+        append(changes, await this.#changeOf(operation, { ...how, compares }));
+        if (operation.do !== "write") moved.add(operation.at);
+        if (operation.do === "move") moved.add(operation.from);
+      }
+      try {
+        const options = { id, by, unmasked: true, irrevocable: "allow", links: "refuse" } as const;
+        await this.workspace.commit(changes, options);
+        for (const at of overlaps) overlapped(at);
+        return;
+      } catch (error) {
+        if (round >= attempts || !Fault.is(error, "changed_meanwhile")) throw error;
+      }
+    }
   }
 
-  async #changeOf(
-    operation: Operation,
-    state: TreeState,
-    contents: Contents,
-    overlapped: (at: string) => void,
-  ): Promise<Change[]> {
+  async #changeOf(operation: Operation, how: Applying): Promise<Change[]> {
+    const { contents } = how;
     const path = this.path(operation.at);
     switch (operation.do) {
       case "write": {
         const { hash, mode } = operation;
-        const bytes = await this.#merged(operation.at, state, await contents(hash), contents, overlapped);
-        return [{ kind: "write", path, bytes, mode }];
+        const { bytes, onto } = await this.#merged(operation.at, await contents(hash), how);
+        const expect = (there: Buffer) => contentHash(there) === onto;
+        return [{ kind: "write", path, bytes, mode, ...(how.compares && onto !== undefined && { expect }) }];
       }
       case "symlink":
         return [{ kind: "symlink", path, target: operation.target }];
@@ -101,56 +127,55 @@ export class LocalCopy {
 
   /**
    * `theirs`, with what was changed here since the state that the log knows. An overlap is theirs; history has ours. So
-   * is a merge that would show what a rule hides in all three.
+   * is a merge that would show what a rule hides in all three. `onto`: the hash of what was found here.
    */
   async #merged(
     at: string,
-    state: TreeState,
     theirs: Uint8Array,
-    contents: Contents,
-    overlapped: (at: string) => void,
-  ): Promise<Uint8Array> {
+    { state, contents, overlapped }: Applying,
+  ): Promise<{ readonly bytes: Uint8Array; readonly onto?: string }> {
     const known = state.get(at);
     const ours = this.read(at);
-    if (ours === undefined || known?.kind !== "file") return theirs;
-    const hash = contentHash(ours);
-    if (hash === known.hash || hash === contentHash(theirs)) return theirs;
+    if (ours === undefined || known?.kind !== "file") return { bytes: theirs };
+    const onto = contentHash(ours);
+    if (onto === known.hash || onto === contentHash(theirs)) return { bytes: theirs, onto };
     try {
       const sources = [await contents(known.hash), ours, theirs].map(bufferOf);
       const [base, mine, current] = await Promise.all(sources.map(bytes => decode(at, bytes)));
-      if (base === undefined || mine === undefined || current === undefined) return theirs;
+      if (base === undefined || mine === undefined || current === undefined) return { bytes: theirs, onto };
       const merged = await merge(base, { text: mine }, current);
       if ("text" in merged) {
         const { bytes } = merged.text;
         const path = under(this.root, at);
         const origins = sources.map(source => ({ at: path, bytes: source }));
         this.#rules()?.admitMade(origins, path, bufferOf(bytes), at);
-        return bytes;
+        return { bytes, onto };
       }
     } catch (error) {
-      if (!(error instanceof Fault) || error.code === "store_unavailable") throw error; // else: no text, or refused by a rule
+      // No text, or refused by a rule: an overlap. A disk or a store that does not answer says nothing about that.
+      if (!(error instanceof Fault) || error.code === "store_unavailable" || isUnanswered(error)) throw error;
     }
     overlapped(at);
-    return theirs;
+    return { bytes: theirs, onto };
   }
 
   isDirectory(at: string): boolean {
     try {
       return this.workspace.lstat(this.path(at)).kind === "directory";
     } catch (error) {
-      if (error instanceof Fault) return false;
-      throw error;
+      if (!(error instanceof Fault) || isUnanswered(error)) throw error;
+      return false;
     }
   }
 
-  /** The bytes of a file; undefined where there is none. */
+  /** The bytes of a file; undefined if there is none. */
   read(at: string): Buffer | undefined {
     try {
       using file = this.workspace.unmaskedFile(this.path(at));
       return file.readNow(0, file.stat.size + 1);
     } catch (error) {
-      if (error instanceof Fault) return undefined;
-      throw error;
+      if (!(error instanceof Fault) || isUnanswered(error)) throw error;
+      return undefined;
     }
   }
 
@@ -165,14 +190,18 @@ export class LocalCopy {
   }
 
   async #disk() {
+    this.workspace.takeBack(); // half of a commit is no change that someone made
+    let unanswered: unknown;
     const keeper: Keeper = {
       maxBytes: Number.POSITIVE_INFINITY,
       keep: async (_, entry, open) => {
         const key = `${entry.device}:${entry.inode}:${entry.changed}:${entry.size}`;
         const known = this.#known.get(key);
         if (known !== undefined || entry.size > maxFileBytes) return known;
-        using file = open();
-        const hash = contentHash(await file.bytes(maxFileBytes));
+        const hash = await hashOf(open).catch(error => {
+          if (isUnanswered(error)) unanswered ??= error;
+          throw error;
+        });
         if (this.#known.size >= mostKnown) this.#known.clear();
         if (isSettled(entry)) this.#known.set(key, hash);
         return hash;
@@ -180,9 +209,33 @@ export class LocalCopy {
     };
     const absent = this.workspace.ownDirectories();
     const options = { maxEntries: Number.POSITIVE_INFINITY, skip, absent, keeper };
-    const { roots } = await snapshotTree(this.workspace.roots, options);
+    const { roots, complete } = await snapshotTree(this.workspace.roots, options);
+    // What could not be looked at would be taken for removed, on every machine.
+    if (!complete) throw new Fault("io", { path: this.root, errno: "EIO", call: "scandir" });
+    // What could not be read would be taken for unchanged, or be overwritten.
+    if (unanswered !== undefined) throw faultOf(unanswered, this.root);
     return sideOfDisk(roots.get(bytesOf(this.root)) ?? new Map());
   }
+}
+
+/**
+ * Whether a change cannot be made because the copy is not what the log says. A process that has run out of something,
+ * a disk that is full or fails, and a file that is locked say nothing about that: the change is still to be made.
+ */
+export function isDisagreement(error: unknown): error is Fault {
+  if (!(error instanceof Fault) || isUnanswered(error) || isWithoutRoom(error)) return false;
+  return error.code !== "store_unavailable" && error.code !== "locked";
+}
+
+/** Whether a path, or one above it, is among those that earlier operations have taken away or made. */
+function isWithinAny(at: string, paths: ReadonlySet<string>): boolean {
+  const names = at.split("/");
+  return names.some((_, i) => paths.has(names.slice(0, i + 1).join("/")));
+}
+
+async function hashOf(open: () => OpenFile): Promise<string> {
+  using file = open();
+  return contentHash(await file.bytes(maxFileBytes));
 }
 
 function isSettled({ changed }: TreeEntry): boolean {

@@ -7,6 +7,7 @@ import type { Revision, WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../st
 import type { Workspace } from "../workspace/workspace.ts";
 import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
+import { assertSound, endsEarly } from "./read-log.ts";
 import { Replica } from "./replica.ts";
 import { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
@@ -82,6 +83,7 @@ async function ready(
   for (let waited = 0; ; waited += waitMs) {
     const info = await (id === undefined ? store.find(name) : store.info(id));
     if (info === undefined || info.dropped !== undefined) return undefined;
+    await assertSound(store, info);
     if ((await completeAt(store, info)) !== undefined) return info;
     if (seen?.id !== info.id || seen.revision !== info.revision) waited = 0;
     seen = info;
@@ -99,7 +101,7 @@ async function completeAt(
   for (let after = 0; after < revision; ) {
     const entries = await store.entries(id, after, 100);
     for (const entry of entries) if (bodyOf(entry).complete !== false) return entry.revision;
-    if (entries.length === 0) return undefined;
+    if (entries.length === 0) throw endsEarly(id, after, revision);
     after += entries.length;
   }
   return undefined;

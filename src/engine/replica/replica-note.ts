@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
 import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { statePath } from "../workspace/commit/state-path.ts";
-import { errnoOf } from "../workspace/errno.ts";
+import { ifAllowed, stateDirectory, system } from "../workspace/errno.ts";
 import { type Claim, claim } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -30,19 +30,19 @@ export class ReplicaNote {
     return new ReplicaNote(workspace.stateFolder(folderName), root);
   }
 
-  /** The note about the replica that a directory is, or lies in. Undefined where it is none. */
+  /** The note of the replica that contains a directory. Undefined if no replica does. */
   static covering(state: string | undefined, directory: string): ReplicaNote | undefined {
     const folder = join(statePath(state), folderName);
-    try {
-      for (let at = directory; ; at = dirname(at)) {
-        const note = new ReplicaNote(folder, at);
-        if (note.workspace !== undefined) return note;
-        if (dirname(at) === at) return undefined;
-      }
-    } catch (error) {
-      if (errnoOf(error) === undefined) throw error;
-      return undefined; // a state directory that cannot be read; the first commit says so
-    }
+    // A state directory that this user may not read is none of theirs; the first commit says so.
+    return system(stateDirectory, () =>
+      ifAllowed(() => {
+        for (let at = directory; ; at = dirname(at)) {
+          const note = new ReplicaNote(folder, at);
+          if (note.workspace !== undefined) return note;
+          if (dirname(at) === at) return undefined;
+        }
+      }),
+    );
   }
 
   /** The workspace that the directory is a copy of. Without this note, nothing in the directory is ever removed. */
@@ -59,10 +59,15 @@ export class ReplicaNote {
     writeNamedFile(join(this.#folder, this.#name), id);
   }
 
-  /** The directory has changes on top of this revision that the store lacks; undefined: it has none. */
+  /**
+   * The directory has changes on top of this revision that the store lacks; undefined: it has none. Faults:
+   * `store_unavailable` where that is not known.
+   */
   get unsentSince(): Revision | undefined {
     const text = contentAt(join(this.#folder, this.#name + unsentSuffix))?.toString();
-    return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+    if (text === undefined) return undefined;
+    if (!/^\d+$/.test(text)) throw new Fault("store_unavailable", { reason: "damaged", detail: unreadable });
+    return Number(text);
   }
 
   /** `flush`: that there are such changes must survive a power cut, how far they were sent need not. */
@@ -90,6 +95,8 @@ export class ReplicaNote {
 const secondReplica =
   "another directory with this state directory is a replica of it; each needs a state directory of its own";
 const inUse = "another server keeps this directory up to date; serve one directory with one server";
+const unreadable =
+  "it is not known which changes of this directory the store lacks: keep a copy of the directory, start with an empty one, and write to it again what is missing";
 
 function invalid(detail: string): Fault {
   return new Fault("store_unavailable", { reason: "invalid", detail });

@@ -15,11 +15,11 @@ import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type {
   Appended,
+  AppendOptions,
   Entry,
   LogEntry,
   Origin,
   Revision,
-  StoredObject,
   WorkspaceId,
   WorkspaceStore,
 } from "../store/store.ts";
@@ -33,12 +33,12 @@ import { entryParts } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
 import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
-import type { LocalCopy } from "./local-copy.ts";
-import { publicationOf } from "./publication-of.ts";
-import { entriesUntil, inSequence, readOrigin } from "./read-log.ts";
+import { isDisagreement, type LocalCopy } from "./local-copy.ts";
+import { publicationOf, without } from "./publication-of.ts";
+import { endsEarly, entriesUntil, inSequence, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
-import { appendFault, errorText, isPassing, overQuota } from "./store-faults.ts";
+import { appendFault, errorText, historyFull, isPassing, withoutAnswer } from "./store-faults.ts";
 import { StoreReach } from "./store-reach.ts";
 import { orTooLate } from "./too-late.ts";
 import { TreeState } from "./tree-state.ts";
@@ -72,6 +72,8 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #reach: StoreReach;
   #closed = false;
   #appending = false;
+  /** The copy was found not to be what the log says, and is not repaired yet. */
+  #isBroken = false;
   /** The log is read, and files are not touched. */
   #replaying = false;
   /** A command has changed files while the store could not be reached. */
@@ -137,33 +139,47 @@ export class Replica implements Replication, AsyncDisposable {
     if (this.#options.durability !== "local")
       return await this.#turns.take(() => this.#writeThrough(attempt, maxBytes));
     if (this.#sendFault !== undefined || this.#unsent.isFull) await this.sent();
-    if (maxBytes !== undefined && this.storedBytes >= maxBytes) throw overQuota(maxBytes);
+    if (maxBytes !== undefined && this.storedBytes >= maxBytes) throw historyFull(maxBytes, this.storedBytes);
     return await this.#turns.take(() => this.#writeHere(attempt));
   }
 
   async #writeThrough<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
+    if (this.#isBroken) await this.#pull();
     for (let round = 1; ; round++) {
-      let published: Publication | undefined;
+      const published: Publication[] = [];
       try {
         const result = await attempt(async publication => {
-          await this.#publish(publication, undefined, maxBytes);
-          published = publication;
+          // A program has changed a file since the first was sent: only what comes out differently is sent again.
+          const rest = published.length > 0 ? without(publication, published) : publication;
+          if (rest !== publication && rest.operations.length === 0) return;
+          await this.#publish(rest, undefined, maxBytes, this.#revision + published.length);
+          published.push(rest);
         });
-        if (published !== undefined) this.#advance(published.operations);
+        for (const { operations } of published) this.#advance(operations);
         return result;
       } catch (error) {
-        // In the log and not here: the next look at the log brings it.
-        if (published !== undefined) this.#question.answered().catch(() => {});
+        if (published.length > 0) throw await this.#notApplied(published, error);
         if (!(error instanceof Behind)) throw error;
         if (round >= attempts) throw new Fault("changed_meanwhile", { path: this.#copy.root });
       }
-      await this.#pull();
+      await this.#pullMissed();
       if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
     }
   }
 
+  /**
+   * For changes that are in the log, but whose commit failed here. A caller that took the failure for a refusal would
+   * make the changes a second time. The log brings them: now, or the next time it is read.
+   */
+  async #notApplied(published: readonly Publication[], cause: unknown): Promise<Fault> {
+    await this.#pull().catch(() => void this.#question.answered().catch(() => {}));
+    const paths = published.flatMap(({ operations }) => operations.map(({ at }) => at));
+    return new Fault("not_applied", { paths: [...new Set(paths)] }, { cause });
+  }
+
   /** Done when it is on this machine. */
   async #writeHere<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
+    if (this.#isBroken) await this.#pull();
     let made: Publication | undefined;
     const result = await attempt(async publication => {
       this.#unsent.expect(this.#revision);
@@ -197,7 +213,7 @@ export class Replica implements Replication, AsyncDisposable {
           else await this.#sendNext(next);
         } catch (error) {
           if (!(error instanceof Behind) || round++ >= attempts) throw error;
-          await this.#turns.take(() => this.#pull());
+          await this.#turns.take(() => this.#pullMissed());
         }
       }
       this.#sendFault = undefined;
@@ -231,20 +247,22 @@ export class Replica implements Replication, AsyncDisposable {
       this.#unpublished = undefined;
       return id;
     } catch (error) {
-      this.#unpublished = by;
+      // What does not fit is not tried again: the next command publishes it, if there is room then.
+      this.#unpublished = Fault.is(error, "history_full") ? undefined : by;
       this.#isDown(error);
       throw error;
     }
   }
 
   async #publishChanges(by: By, complete?: true, maxBytes?: number): Promise<string | undefined> {
+    await this.#pull();
     for (let round = 1; ; round++) {
-      await this.#pull();
       try {
         return await this.#publishDifference(by, complete, maxBytes);
       } catch (error) {
         if (!(error instanceof Behind) || round >= attempts) throw error;
       }
+      await this.#pullMissed();
     }
   }
 
@@ -276,31 +294,36 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.forget();
   }
 
-  async #publish(publication: Publication, complete?: boolean, ownLimit = Infinity): Promise<void> {
+  async #publish(
+    publication: Publication,
+    complete?: boolean,
+    ownLimit = Infinity,
+    onto = this.#revision,
+  ): Promise<void> {
     const maxBytes = Math.min(ownLimit, this.#options.maxBytes ?? Infinity);
     const entry = entryOf(publication, complete);
     const objects = [...publication.contents];
-    const { result } = await this.#append(entry, objects, maxBytes === Infinity ? undefined : maxBytes);
+    const limit = maxBytes === Infinity ? undefined : maxBytes;
+    const { result } = await this.#append(onto, entry, { objects, maxBytes: limit });
     if (result === "appended") {
       this.publishedBytes += entry.bytes;
       return this.#growth.note(this.storedBytes + entry.bytes);
     }
     if (result === "stale") throw new Behind();
-    throw appendFault(result, maxBytes);
+    throw appendFault(result, maxBytes, this.storedBytes);
   }
 
-  async #append(entry: Entry, objects: readonly StoredObject[], maxBytes?: number): Promise<Appended> {
-    const options = { objects, maxBytes };
+  async #append(onto: Revision, entry: Entry, options: AppendOptions): Promise<Appended> {
     this.#appending = true;
     try {
-      const appended = await this.#store.append(this.id, this.#revision, entry, options);
+      const appended = await this.#store.append(this.id, onto, entry, options);
       this.#appending = appended.result === "appended"; // until it is done here too
       this.#isUp();
       return appended;
     } catch (error) {
       this.#appending = false;
       this.#isDown(error);
-      throw error;
+      throw error instanceof Fault && isPassing(error) ? withoutAnswer(error) : error;
     }
   }
 
@@ -313,11 +336,32 @@ export class Replica implements Replication, AsyncDisposable {
 
   /** Applies what others have appended. In turn. */
   async #pull(): Promise<void> {
+    if (this.#isBroken) await this.repair();
     for (;;) {
       const entries = await this.#store.entries(this.id, this.#revision, batch);
       for (const entry of inSequence(this.id, entries, this.#revision)) await this.#take(entry);
       if (entries.length < batch) return;
     }
+  }
+
+  /** The same after an append was refused as stale. If nothing is missing, the head is not that of the log. In turn. */
+  async #pullMissed(): Promise<void> {
+    const before = this.#revision;
+    await this.#pull();
+    if (this.#revision > before) return;
+    const head = (await this.#store.info(this.id))?.revision ?? before;
+    await this.#pull();
+    this.#assertReached(head, before);
+  }
+
+  /** Faults: `store_unavailable` where the store's head is not where its log has led. */
+  #assertReached(head: Revision, known: Revision): void {
+    if (head < known)
+      throw new Fault("store_unavailable", {
+        reason: "damaged",
+        detail: "the store has lost changes that are here",
+      });
+    if (!(this.#revision >= head)) throw endsEarly(this.id, this.#revision, head);
   }
 
   async #take(entry: LogEntry): Promise<void> {
@@ -331,12 +375,13 @@ export class Replica implements Replication, AsyncDisposable {
       await this.#copy.apply(entry.id, by, operations, this.state, get, at => this.#tellOverlap(at, entry));
       this.#advance(operations);
     } catch (error) {
-      if (Fault.is(error, "store_unavailable") || !(error instanceof Fault)) throw error;
+      if (!isDisagreement(error)) throw error;
       if (isAhead) return await this.#takeOver(entry, get);
       // The copy is not what the log says it is. The log decides.
       this.#options.warn?.(
         `revision ${entry.revision} does not apply (${error.code}); comparing the whole copy`,
       );
+      this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
       this.#advance(operations);
       await this.repair();
     }
@@ -350,7 +395,7 @@ export class Replica implements Replication, AsyncDisposable {
       try {
         await this.#copy.apply(id, by, [operation], this.state, get, at => this.#tellOverlap(at, entry));
       } catch (error) {
-        if (Fault.is(error, "store_unavailable") || !(error instanceof Fault)) throw error;
+        if (!isDisagreement(error)) throw error;
       }
     }
     this.#advance(operations);
@@ -371,6 +416,7 @@ export class Replica implements Replication, AsyncDisposable {
   async repair(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
     for (const part of entryParts(operations)) await this.#fetch(part.operations);
+    this.#isBroken = false;
   }
 
   async #fetch(operations: readonly Operation[]): Promise<void> {
@@ -383,9 +429,9 @@ export class Replica implements Replication, AsyncDisposable {
   /** The same, and what came since. Where that takes long, it goes on behind the answer. */
   async fill(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
-    const { waitForFiles = 500, info } = this.#options;
+    const { waitForFiles = 500, info, warn } = this.#options;
     const { copy, state } = { copy: this.#copy, state: this.state };
-    const filling = new Filling(operations, { copy, state, info, apply: part => this.#fetch(part) });
+    const filling = new Filling(operations, { copy, state, info, warn, apply: part => this.#fetch(part) });
     if (operations.length <= waitForFiles) {
       await filling.done;
       return await this.refresh("writes");
@@ -457,13 +503,9 @@ export class Replica implements Replication, AsyncDisposable {
       const info = await this.#store.info(this.id);
       if (info === undefined || info.dropped !== undefined)
         throw new Fault("store_unavailable", { reason: "invalid", detail: "the workspace was dropped" });
-      if (info.revision < known)
-        throw new Fault("store_unavailable", {
-          reason: "damaged",
-          detail: "the store has lost changes that are here",
-        });
       this.#growth.note(info.bytes);
-      if (info.revision > this.#revision) await this.#turns.take(() => this.#pull());
+      if (info.revision > this.#revision || this.#isBroken) await this.#turns.take(() => this.#pull());
+      this.#assertReached(info.revision, known);
       this.#reach.answered(began);
       this.#isUp();
     } catch (error) {

@@ -4,11 +4,12 @@ import type { Appended } from "../store/store.ts";
 
 export function appendFault(
   result: Exclude<Appended["result"], "appended" | "stale">,
-  maxBytes: number,
+  limit: number,
+  used: number,
 ): Fault {
   switch (result) {
     case "over_quota":
-      return overQuota(maxBytes);
+      return historyFull(limit, used);
     case "gone":
       return new Fault("store_unavailable", { reason: "invalid", detail: "the workspace was dropped" });
     case "missing_objects":
@@ -19,17 +20,22 @@ export function appendFault(
   }
 }
 
-export function overQuota(limit: number): Fault {
-  const detail = `the workspace may have ${limit} bytes in the store`;
-  return new Fault("store_unavailable", { reason: "full", detail });
+export function historyFull(limit: number, used: number): Fault {
+  return new Fault("history_full", { limit, used });
 }
 
 /** Whether it may be over soon. */
-export function isPassing(fault: Fault): boolean {
+export function isPassing(fault: Fault): fault is Fault<"store_unavailable"> {
   return Fault.is(fault, "store_unavailable") && fault.data.reason === "unreachable";
+}
+
+/** The same for an entry that was sent: the store may have it. */
+export function withoutAnswer(fault: Fault<"store_unavailable">): Fault {
+  return new Fault("store_unavailable", { ...fault.data, change: "unknown" }, { cause: fault });
 }
 
 export function errorText(error: unknown): string {
   if (Fault.is(error, "store_unavailable")) return `${error.data.reason}: ${error.data.detail}`;
+  if (Fault.is(error, "history_full")) return `${error.data.used} of ${error.data.limit} bytes are used`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-// Whether the store can be reached, and how old what is known from it is. While it cannot, it is asked again and again.
+// Whether the store can be reached, and how old the local copy is. While it cannot be reached, polyfs keeps retrying.
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
@@ -53,7 +53,7 @@ export class StoreReach {
   async #probe(): Promise<void> {
     while (this.isLost && !this.#stopped) {
       await setTimeout(probeMs, undefined, { ref: false });
-      if (!this.#stopped) await this.#ask().catch(() => {});
+      if (this.isLost && !this.#stopped) await this.#ask().catch(() => {});
     }
   }
 }

@@ -57,15 +57,16 @@ function changing(from: ComparedNode | undefined, to: ComparedNode, at: string):
 }
 
 function made(side: ComparedNode, at: string): Operation[] {
-  const { kind, hash, size = 0, mode = 0o644, target = "", children } = side;
+  const { kind, hash, size = 0, mode = 0o644, target, children } = side;
   if (kind === "file") return hash === undefined ? [] : [{ do: "write", at, hash, size, mode }];
-  if (kind === "symlink") return [{ do: "symlink", at, target }];
+  if (kind === "symlink") return target === undefined ? [] : [{ do: "symlink", at, target }];
   if (kind !== "directory" || children === undefined) return [];
   const below = [...children].flatMap(([name, child]) => made(child, `${at}/${name}`));
   return [{ do: "mkdir", at, mode }, ...below];
 }
 
 /** Whether it is in the log: not what was not looked into, nor sockets and devices. */
-function isShared({ kind, children }: ComparedNode): boolean {
-  return kind === "directory" ? children !== undefined : kind === "file" || kind === "symlink";
+function isShared({ kind, children, target }: ComparedNode): boolean {
+  if (kind === "directory") return children !== undefined;
+  return kind === "file" || (kind === "symlink" && target !== undefined);
 }

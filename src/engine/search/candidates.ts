@@ -16,7 +16,7 @@ export interface LooserQuery {
   readonly ignoreCase: boolean;
 }
 
-/** Relative paths as bytes, in path order; undefined where ripgrep does not take the pattern, or did not finish. */
+/** Relative paths as bytes, in path order; undefined if ripgrep does not take the pattern, or did not finish. */
 export async function candidates(
   start: Directory,
   { pattern, ignoreCase }: LooserQuery,

@@ -34,6 +34,11 @@ export interface GrepOptions extends Scope, WorkLimits {
   readonly maxLineBytes?: number | undefined;
   /** In a multi-line search: a hit is a match with all its lines, and not each of them. */
   readonly perMatch?: boolean | undefined;
+  /**
+   * Count the files that were searched, in the same way each time: a tree is searched with ripgrep alone, which counts
+   * more than a search in process that ends early.
+   */
+  readonly countsFiles?: boolean | undefined;
   /** Tell where in its line the first match begins. */
   readonly columns?: boolean | undefined;
   /** How bytes are read as text (readable.ts). Default: UTF-8, and UTF-16 by its mark. */
@@ -68,7 +73,7 @@ export interface FileHits {
 }
 
 export interface GrepReport {
-  /** Files that were searched. */
+  /** Files that were searched. It depends on the way unless `countsFiles` is set. */
   files: number;
   /** Files and directories that could not be read. */
   inaccessible: number;

@@ -11,7 +11,7 @@ import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { everything } from "./ignore.ts";
 import { ignoreContext, rulesForRipgrep } from "./ignore-context.ts";
 import { searchFile, searchInProcess } from "./in-process.ts";
-import { literalFinder } from "./literal.ts";
+import { literalFinder, plainWherePossible } from "./literal.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
 import { launch, type RipgrepRun } from "./ripgrep-run.ts";
 import { searchByRipgrep } from "./ripgrep-search.ts";
@@ -56,8 +56,9 @@ export function grep(start: Directory, query: Query, options: GrepOptions = {}):
   return { report, [Symbol.asyncIterator]: () => hits(start, query, options, report) };
 }
 
-async function* hits(start: Directory, query: Query, options: GrepOptions, report: GrepReport): Hits {
-  refuseLong(query);
+async function* hits(start: Directory, asked: Query, options: GrepOptions, report: GrepReport): Hits {
+  refuseLong(asked);
+  const query = options.countsFiles ? asked : plainWherePossible(asked);
   void ripgrepPath(); // to be known when it is needed
   const slice = new WorkSlice(options);
   const find = literalFinder(query);
@@ -76,7 +77,7 @@ async function* hits(start: Directory, query: Query, options: GrepOptions, repor
   using early = new EarlyStart(launched, slice, options.signal);
   const strategy = chooseStrategy(query, {
     isFile,
-    isPlain: find !== undefined,
+    isPlain: find !== undefined && !options.countsFiles,
     wasSearched: wasSearched(start),
   });
   yield* runners[strategy]({ start, query, find, options, report, slice, early, context, wider });

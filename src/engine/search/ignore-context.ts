@@ -115,7 +115,7 @@ function descend(start: Directory, names: readonly DirectoryEntry[]): Directory 
   return directory;
 }
 
-/** A path as a line that matches nothing else; undefined where a line cannot say it. */
+/** A path as a line that matches nothing else; undefined if a line cannot say it. */
 function lineFor(entries: readonly DirectoryEntry[]): string | undefined {
   if (entries.some(({ name, raw }) => raw !== undefined || /[\0-\x1f\x7f]|\s$/.test(name))) return undefined;
   return entries.map(({ name }) => `/${name.replace(/[\\*?[\]{}! #]/g, "\\$&")}`).join("");

@@ -12,6 +12,7 @@
 //   megabyte. Git does not read links either. ripgrep reads none of them: it gets the rules from us.
 import { NameEndings } from "../glob/name-endings.ts";
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import { isShortage } from "../workspace/errno.ts";
 import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";
 import { RuleFile } from "./rules.ts";
@@ -174,7 +175,8 @@ function contents(directory: Directory, entry: DirectoryEntry): string | undefin
     // A line that is cut in two would mean something else.
     const end = file.size > maxRuleBytes ? bytes.lastIndexOf(10) : bytes.length;
     return bytes.subarray(0, Math.max(0, end)).toString("utf8");
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined; // gone or not ours to read: no rules
   }
 }

@@ -23,7 +23,7 @@ const ampleMs = 500; // where ripgrep would report very many hits
 const littleMs = 2; // before the duration can be estimated
 const patienceMs = 10; // what ripgrep takes to start and to end
 /**
- * So many files are searched here before ripgrep would have ended, on a machine that is busy, too: it takes longer to
+ * This many files are searched here before ripgrep would have ended, on a machine that is busy, too: it takes longer to
  * start then. Unless reading them is slow.
  */
 const smallTree = 256;
@@ -102,7 +102,7 @@ export async function* searchInProcess({
   return undefined;
 }
 
-/** Whether ripgrep would be quicker, for a tree of so many files, if that is known. */
+/** Whether ripgrep would be quicker, for a tree of this many files, if that is known. */
 function isLong(spent: number, searched: number, files: number | undefined): boolean {
   if (files === undefined) return searched > smallTree || spent > slowMs;
   return (spent * files) / searched > (files <= smallTree ? slowMs : patienceMs);

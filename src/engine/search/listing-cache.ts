@@ -46,7 +46,7 @@ export class Knowledge {
   /** The space available to this walk alone: concurrent walks have their own bound. */
   #left: number;
   #isFull = false;
-  /** The place of the start in its root; undefined where its path does not show it. */
+  /** The place of the start in its root; undefined if its path does not show it. */
   readonly start: CachedDirectory | undefined;
 
   constructor({ root, path }: Directory) {

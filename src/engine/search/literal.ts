@@ -6,6 +6,15 @@ import type { Query } from "./ripgrep.ts";
 /** The most comparisons for one file: a repetitive text in a repetitive file needs the most. */
 const mostSteps = 1e8;
 
+/** An expression in Rust's syntax whose every token is one character that stands for itself. */
+const ownCharacters = /^(?:[^\\.+*?()|[\]{}^$\n\r\0]|\\[ -/:;=?@[-`{-~])+$/;
+
+/** The query, as plain text if its expression is nothing else: `foo\.bar\(` is `foo.bar(`. */
+export function plainWherePossible(query: Query): Query {
+  if (query.literal || !ownCharacters.test(query.pattern)) return query;
+  return { ...query, literal: true, pattern: query.pattern.replace(/\\(.)/g, "$1") };
+}
+
 /** Searches bytes for a query; undefined if only ripgrep can do it. */
 export function literalFinder(query: Query): Finder | undefined {
   const { pattern, literal, ignoreCase, wholeWord, multiline } = query;

@@ -7,7 +7,7 @@ import { ripgrepTokens } from "./ripgrep-tokens.ts";
 const between = "(?-u:[^\\n])*?";
 
 /**
- * Undefined where a chain could mean something else. ripgrep may still refuse it, for its length or because a group's
+ * Undefined if a chain could mean something else. ripgrep may still refuse it, for its length or because a group's
  * name is there twice.
  */
 export function matchChain(source: string, wholeWord = false): string | undefined {

@@ -14,7 +14,7 @@ type MatchRange = readonly [start: number, end: number];
 /** A line of more matches than fit here is not searched to its end: parsing them would block all other calls. */
 const longestMessage = 32 * 1024 * 1024;
 
-/** Undefined where ripgrep did not finish. */
+/** Undefined if ripgrep did not finish. */
 export async function matchesIn(
   start: Directory,
   query: Query,

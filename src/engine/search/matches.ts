@@ -46,7 +46,13 @@ function searchOf(
 ): CountedSearch {
   const { context } = options;
   const byRipgrep = (query: Query) =>
-    grep(start, query, { ...options, before: context, after: context, maxLineBytes: maxLine });
+    grep(start, query, {
+      ...options,
+      before: context,
+      after: context,
+      maxLineBytes: maxLine,
+      countsFiles: true,
+    });
   if ("literal" in sought) {
     const { literal, ignoreCase, wholeWord } = sought;
     const text = literalPattern(literal);

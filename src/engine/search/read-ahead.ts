@@ -6,7 +6,7 @@ import type { DirectoryStamp } from "../workspace/directory-stamp.ts";
 import type { EntryRun } from "./directory-plan.ts";
 import type { Knowledge } from "./listing-cache.ts";
 
-/** So many at first, for the walk may end early, and so many at most, for other work waits meanwhile. */
+/** Few at first, because the walk may end early; limited later, because other work waits for the batch. */
 const firstCount = 4;
 const mostCount = 32;
 const mostEntries = 1000;

@@ -29,7 +29,7 @@ export class Reopener implements Disposable {
     this.#start = { bytes: Buffer.alloc(0), directory: start, path: prefix, rules: own, admitted: true };
   }
 
-  /** The file at `path`, open; undefined if it is gone, is not a file any more, or is excluded by the rules. */
+  /** The file at `path`, open; undefined if it is gone, is no longer a file, or is excluded by the rules. */
   open(path: Buffer): OpenFile | undefined {
     const names = split(path);
     const last = names.pop();

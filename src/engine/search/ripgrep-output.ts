@@ -32,7 +32,7 @@ const lineFeed = Buffer.from("\n");
 export interface ParserOptions {
   /** Lines are cut here. */
   readonly maxLineBytes: number;
-  /** So many lines of a file are held as a proof, and the others only counted. */
+  /** This many lines of a file are held as a proof, and the others only counted. */
   readonly sample?: number | undefined;
   /** The most matching lines of a file that are needed. A few more may be held, the others are only counted. */
   readonly most?: number | undefined;

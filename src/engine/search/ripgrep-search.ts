@@ -121,6 +121,8 @@ async function withinFiles(
   { maxFiles = Number.POSITIVE_INFINITY, ...options }: GrepOptions,
   report: GrepReport,
 ): Promise<readonly HitBlock[]> {
+  if (options.countsFiles && start.root.rules.hidden !== undefined)
+    report.files = await countVisible(start, options);
   if (report.files <= maxFiles) return blocks;
   let last: string | undefined;
   let files = 0;
@@ -134,4 +136,16 @@ async function withinFiles(
   if (files <= maxFiles) return blocks;
   report.stopped ??= "files";
   return blocks.filter(({ path }) => last !== undefined && compareBytes(path, last) <= 0);
+}
+
+/** How many files of the scope ripgrep searches, without those that rules hide. It does not know the rules. */
+async function countVisible(start: Directory, options: GrepOptions): Promise<number> {
+  const { maxFileSize } = options;
+  let files = 0;
+  for await (const entry of walk(start, options)) {
+    if (entry.kind !== "file") continue;
+    const size = maxFileSize === undefined ? 0 : (entry.stat()?.size ?? 0);
+    if (size <= (maxFileSize ?? size)) files++;
+  }
+  return files;
 }

@@ -3,7 +3,7 @@
 const token =
   /\\x\{[\da-fA-F]+\}|\\x[\da-fA-F]{2}|\\u\{[\da-fA-F]+\}|\\u[\da-fA-F]{4}|\\[pP](?:\{[^}]*\}|.)|\\b\{[a-z-]+\}|\\.|\((?:\?(?:P?<\w+>|[a-zA-Z-]*[:)]|<?[=!]))?|\{\d*,?\d*\}|\[|./gsu;
 
-/** A class is one token. Undefined where one is not closed. */
+/** A class is one token. Undefined if one is not closed. */
 export function ripgrepTokens(pattern: string): string[] | undefined {
   const tokens: string[] = [];
   token.lastIndex = 0;

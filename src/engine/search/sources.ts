@@ -70,7 +70,7 @@ export async function* batches(
   if (sources.length > 0) yield { sources, mayDo: false };
 }
 
-/** Undefined where the file is left out, or cannot be read. */
+/** Undefined if the file is left out, or cannot be read. */
 async function read(
   { path, file }: OpenedFile,
   { binary, maxFileSize = 64 * 1024 * 1024 }: MatchOptions,

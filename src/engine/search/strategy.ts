@@ -7,6 +7,8 @@
 //   plain text                                   a tree, for the first time  both
 //   any other                                    a tree                      ripgrep
 //
+// An expression of nothing but characters is plain text, too (literal.ts).
+//
 // In process, the first files in path order are read and searched here: a small tree is searched before ripgrep would
 // have started, and the first hits of a common word are found at once; what takes longer is handed over to ripgrep. The
 // first search below a root starts ripgrep at once, because nothing of ours is compiled yet.

@@ -6,7 +6,7 @@ const patienceMs = 2000;
 /** A program that was started from a desktop may have a PATH without them. */
 const systemPlaces = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
-/** What it prints. Undefined where it is missing, fails or takes too long. */
+/** What it prints. Undefined if it is missing, fails or takes too long. */
 export function askProgram(program: string, args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(program, args, {
     cwd: "/",

@@ -20,7 +20,7 @@ export interface AttributeDisk {
   /** Identifies an open file and its state, whatever its name. Undefined for what is not a regular file. */
   identify(fd: number): string | undefined;
   /** A directory of links `from`…`to` that all lead to `target`. */
-  links(from: number, to: number, target: string): string;
+  links(from: number, to: number, target: string): Promise<string>;
 }
 
 interface RegularFile {
@@ -48,7 +48,7 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
     const before = regular(files)
       .map(({ file }) => open.get(file))
       .filter(one => one !== undefined);
-    if (before.length > 0) await Promise.all(before); // else the question goes out before anything else is done
+    if (before.length > 0) await Promise.all(before);
     const unknown = regular(files).filter(({ file }) => !without.has(file));
     if (unknown.length === 0) return;
     const asking = askAnew(unknown);
@@ -63,12 +63,14 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
     for (let at = 0; at < unknown.length; at += mostAtOnce) {
       const some = unknown.slice(at, at + mostAtOnce).map(({ fd }) => fd);
       const asked = unknown.slice(at, at + mostAtOnce).map(({ file }) => file);
-      if (await attributesCopied(some, nowhereFor(some, links))) {
+      // About one file, the question goes out before anything else is done.
+      const to = some.length === 1 ? nowhere : await links(Math.min(...some), Math.max(...some), nowhere);
+      if (await attributesCopied(some, to)) {
         asked.forEach(add);
         continue;
       }
       // Some have, or the shell cannot find out; the errors of `cp` name them.
-      const farm = links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
+      const farm = await links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
       const args = ["-t", farm, ...some.map((_, i) => target(i))];
       const complaints = await complaintsOf(run(some, args, "pipe"));
       const refused = new Set(
@@ -92,11 +94,6 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
 
 /** A file that cannot take attributes. */
 const nowhere = "/proc/self/comm";
-
-/** The same for some: a directory in which the number of each leads there. */
-function nowhereFor(files: readonly number[], links: AttributeDisk["links"]): string {
-  return files.length === 1 ? nowhere : links(Math.min(...files), Math.max(...files), nowhere);
-}
 
 /** The n-th file that the child is handed. */
 function target(n: number): string {

@@ -41,7 +41,7 @@ const fewestArguments = 3;
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   if (policy.workspace.roots.some(root => root.path === "/"))
     throw new Fault("no_sandbox", {
-      reason: "the whole disk is granted, so there is nothing to keep from it",
+      reason: "the whole disk is granted, so a sandbox has nothing to hide",
     });
   const limits = { ...defaultLimits, ...policy.limits };
   const settings = gitConfiguration(policy.identity ?? {});
@@ -52,7 +52,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   });
   return {
     launch(command, directory, environment, leftovers): CommandLaunch {
-      // First: what is looked at now must stay as it is.
+      // First: what is checked now must stay as it is.
       const announced = policy.workspace.announceSandbox();
       const restricted: Restricted[] = [];
       const files: UnnamedFile[] = [];
@@ -113,7 +113,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
 }
 
 function tooMany(restricted: readonly Restricted[]): Fault {
-  const reason = `the rules concern ${restricted.length} paths, and bubblewrap takes at most ${mostArguments} arguments, which is enough for about 1000 paths`;
+  const reason = `the rules cover ${restricted.length} paths, and bubblewrap accepts at most ${mostArguments} arguments, which is enough for about 1000 paths`;
   return new Fault("no_sandbox", { reason, about: "rules" });
 }
 

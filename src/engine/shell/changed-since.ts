@@ -18,7 +18,7 @@ export interface LookOptions {
   readonly isLarge?: boolean;
 }
 
-/** Undefined where it is unknown. What changes while it looks may be missed. */
+/** Undefined if it is unknown. What changes while it looks may be missed. */
 export async function isChangedSince(
   tree: string,
   { since, isLarge = false }: LookOptions,
@@ -53,7 +53,7 @@ function scriptOf(parts: readonly (readonly string[])[], test: readonly string[]
   return [...looks, parts.map((_, i) => `wait $p${i}`).join(" && ")].join("\n");
 }
 
-/** Paths for each process; undefined where one process is enough or the tree cannot be divided. */
+/** Paths for each process; undefined if one process is enough or the tree cannot be divided. */
 function divided(tree: string, since: number): readonly (readonly string[])[] | "changed" | undefined {
   const count = Math.min(availableParallelism(), mostProcesses);
   const paths = count < 2 ? undefined : secondLevel(tree, since);

@@ -11,7 +11,7 @@ const args = ["-f", "."];
 /** At the end of the process. What a slower disk has yet to take is left to the next process, with its journal. */
 const longestMs = 5_000;
 
-/** False where it was not flushed: then the system writes it out in its own time. */
+/** False if it was not flushed: then the system writes it out in its own time. */
 export async function flushFileSystem(directory: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
   try {

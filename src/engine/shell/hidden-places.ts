@@ -1,5 +1,7 @@
 // Paths that commands must not see, held by handle once found: renaming them or a parent does not uncover them. Each
 // start of a command also checks the names again, as a program may have created a new file under an old name.
+import { Fault } from "../fault.ts";
+import { ifAllowed, system } from "../workspace/errno.ts";
 import { Handle } from "../workspace/handle.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
 
@@ -17,7 +19,7 @@ export class HiddenPlaces implements Disposable {
   found(): readonly Handle[] {
     if (!byDescriptor) return [];
     for (const path of this.paths) {
-      const handle = openIfThere(path);
+      const handle = openIfReachable(path);
       if (handle === undefined) continue;
       const { dev, ino } = handle.statBig();
       const key = `${dev}:${ino}`;
@@ -38,10 +40,12 @@ export class HiddenPlaces implements Disposable {
   }
 }
 
-function openIfThere(path: string): Handle | undefined {
+/** Undefined if it is not there, or lies where this user may not go, or on a mount whose server is gone. */
+function openIfReachable(path: string): Handle | undefined {
   try {
-    return Handle.open(path);
-  } catch {
-    return undefined;
+    return system(path, () => ifAllowed(() => Handle.open(path)));
+  } catch (error) {
+    if (Fault.is(error, "io") && error.data.errno === "ENOTCONN") return undefined;
+    throw error;
   }
 }

@@ -170,7 +170,7 @@ function isWritable({ root }: RootMountPoint): boolean {
 function named<T extends { readonly place: string }>(one: T): T {
   if (!isUtf8(Buffer.from(one.place, "latin1")))
     throw new Fault("no_sandbox", {
-      reason: `a rule concerns ${display(one.place)}, which has a name that is not UTF-8`,
+      reason: `a rule covers ${display(one.place)}, whose name is not UTF-8`,
       about: "rules",
     });
   return { ...one, place: display(one.place) };

@@ -1,4 +1,4 @@
-// A killed server (SIGKILL, out of memory) runs no code any more, and commands outside a sandbox would continue. So a
+// A killed server (SIGKILL, out of memory) no longer runs code, and commands outside a sandbox would continue. So a
 // small helper shell knows the running commands, and kills them when its input ends: the kernel closes that,
 // however the server dies. There is one for all commands, started with the first.
 import { type ChildProcess, spawn } from "node:child_process";

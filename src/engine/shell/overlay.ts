@@ -14,7 +14,7 @@ export interface Overlay {
   readonly at: string;
 }
 
-/** Undefined where it is mounted; otherwise why it is not. */
+/** Undefined if it is mounted; otherwise why it is not. */
 export function mountOverlay({ directory, lower, upper, work, at }: Overlay): Promise<string | undefined> {
   // redirect_dir: programs rename directories, and many do not expect that to fail.
   const layers = `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
@@ -22,7 +22,7 @@ export function mountOverlay({ directory, lower, upper, work, at }: Overlay): Pr
   return run("mount", ["-n", "-t", "overlay", "polyfs", "-o", options, at], directory);
 }
 
-/** Undefined where it is not mounted any more; otherwise why it still is: it is in use. */
+/** Undefined if it is no longer mounted; otherwise why it still is: it is in use. */
 export function unmount(directory: string, at: string): Promise<string | undefined> {
   return run("umount", ["-n", at], directory);
 }

@@ -17,7 +17,7 @@ export interface ProcessOptions {
 }
 
 export interface ProcessExit {
-  /** Undefined where a signal ended it. */
+  /** Undefined if a signal ended it. */
   readonly code: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
   /** The beginning of its standard error. */

@@ -69,7 +69,7 @@ export interface FilterOptions {
   readonly unixSockets: boolean;
 }
 
-/** The program that the kernel runs for each call; undefined where the numbers of this machine's calls are unknown. */
+/** The program that the kernel runs for each call; undefined if the numbers of this machine's calls are unknown. */
 export function callFilter(options: FilterOptions, arch: string = process.arch): Buffer | undefined {
   const family = families[arch];
   if (family === undefined) return undefined;

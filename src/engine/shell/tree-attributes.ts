@@ -1,5 +1,5 @@
-// Extended attributes and ACLs of many files at once, from one tree to a copy of it. Node has no call for them; `cp`
-// has. Only on Linux; what cannot be copied is left out.
+// Extended attributes of many files at once, from one tree to a copy of it, without ACLs: `cp` copies these together
+// with modes. Node has no call for either. Only on Linux; what cannot be copied is left out.
 import { reducedEnvironment } from "./environment.ts";
 import { startProcess } from "./process.ts";
 
@@ -8,7 +8,7 @@ const mostArgumentBytes = 100_000;
 
 /**
  * A file may have become a named pipe since it was copied. `cp -R` does not open pipes, but one that takes the place of
- * a file between its `lstat` and its `open` blocks it for good. After this time the process is killed, and the
+ * a file between its `lstat` and its `open` blocks it permanently. After this time the process is killed, and the
  * attributes that are left are not copied.
  */
 const mostWaitMs = 60_000;

@@ -39,7 +39,10 @@ export async function copyStore(
         total.entries++;
       }
       at += entries.length;
-      if (entries.length < batch) break;
+      if (entries.length >= batch) continue;
+      if (!(at >= info.revision))
+        throw damaged(`the log of ${info.name} ends at revision ${at} of ${info.revision}`);
+      break;
     }
   }
   // What lives on only as an origin has no name there either.
@@ -81,14 +84,14 @@ async function copyEntry(
   const objects: StoredObject[] = [];
   for (const hash of entry.objects.filter(one => !there.has(one))) {
     const bytes = await from.get(info.id, hash);
-    if (bytes === undefined)
-      throw new Fault("store_unavailable", {
-        reason: "damaged",
-        detail: `object ${hash} of ${info.name} is missing`,
-      });
+    if (bytes === undefined) throw damaged(`object ${hash} of ${info.name} is missing`);
     objects.push([hash, bytes]);
   }
   const { result } = await to.append(copy.id, revision - 1, entry, { objects });
   if (result === "appended") return objects.length;
   throw new Fault("store_unavailable", { reason: "invalid", detail: `${copy.name} was changed meanwhile` });
+}
+
+function damaged(detail: string): Fault {
+  return new Fault("store_unavailable", { reason: "damaged", detail });
 }

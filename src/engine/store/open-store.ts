@@ -36,7 +36,7 @@ async function opened({ store, objects }: StoreAddress): Promise<WorkspaceStore>
   }
 }
 
-/** Creates or updates the tables of a store that has some. Undefined where there is nothing to do. */
+/** Creates or updates the tables of a store that has some. Undefined if there is nothing to do. */
 export async function migrateStore({
   store,
 }: StoreAddress): Promise<{ readonly from: number; readonly to: number } | undefined> {

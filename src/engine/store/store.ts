@@ -7,7 +7,7 @@
 /** SHA-256 of the bytes, in hexadecimal. */
 export type Hash = string;
 
-/** Identifies a workspace for good. A name can be given to another workspace once it is free; an id cannot. */
+/** Identifies a workspace permanently. A name can be given to another workspace once it is free; an id cannot. */
 export type WorkspaceId = string;
 
 /** The number of entries in a log. Entry n takes a workspace from revision n - 1 to n. */
@@ -71,7 +71,7 @@ export interface AppendOptions {
  * - `stale`: the log is at another revision than was expected. `revision` is a later one, where it is known.
  * - `missing_objects`: the entry names objects that were neither put nor given along, or have been collected since.
  * - `over_quota`: it would exceed `maxBytes`.
- * - `gone`: there is no such workspace (any more), or it is dropped.
+ * - `gone`: the workspace does not exist, or is dropped.
  */
 export type Appended =
   | { readonly result: "appended"; readonly revision: Revision }
@@ -99,7 +99,7 @@ export interface Damage {
     | "missing_entry"
     | "missing_parent"
     | "damaged_workspace";
-  /** The hash of an object; `workspace/revision` of an entry. */
+  /** The hash of an object; `workspace/revision` of an entry, or `workspace/first-last` of several that are missing. */
   readonly where: string;
   /** The names of workspaces that it concerns, as far as they are known. */
   readonly workspaces: readonly string[];
@@ -116,7 +116,7 @@ export interface WorkspaceStore extends AsyncDisposable {
   /** The bytes, if an entry of this workspace names them, or one that its fork's origin had at that revision. */
   get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined>;
 
-  /** `no_parent`: the origin does not exist, is dropped, or has not come to that revision. */
+  /** `no_parent`: the origin does not exist, is dropped, or has not reached that revision. */
   create(creation: Creation): Promise<WorkspaceInfo | "exists" | "no_parent">;
   /** The workspace that has this name now. */
   find(name: string): Promise<WorkspaceInfo | undefined>;
@@ -124,7 +124,7 @@ export interface WorkspaceStore extends AsyncDisposable {
   info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined>;
   /** In the order of names. `dropped`: those that can be restored instead. */
   list(options?: { readonly dropped?: boolean }): Promise<readonly WorkspaceInfo[]>;
-  /** Frees the name. Forks of it live on. False where there is none. */
+  /** Frees the name. Forks of it live on. False if there is none. */
   drop(workspace: WorkspaceId): Promise<boolean>;
   /** Takes back a drop. */
   restore(workspace: WorkspaceId): Promise<"restored" | "exists" | "gone">;

@@ -4,8 +4,9 @@ import { LineIndex } from "../text/lines.ts";
 import { nextTurn } from "../turn.ts";
 import type { Declared } from "./declared.ts";
 
-const most = 5000;
-/** So many lines take a few milliseconds; other calls have their turn after them. */
+/** A bound for memory, some 30 MB. */
+const most = 100_000;
+/** This many lines take a few milliseconds; other calls have their turn after them. */
 const pieceLines = 2000;
 const deepest = 3;
 const longestHead = 160;
@@ -17,13 +18,19 @@ interface IndentBlock {
   to: number;
 }
 
-export async function blocksOf(path: string, text: string): Promise<Declared[]> {
+/** The first of them, and whether there are more. */
+export async function blocksOf(
+  path: string,
+  text: string,
+): Promise<{ readonly declared: Declared[]; readonly cut: boolean }> {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const blocks = await (/\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines));
+  const found = await (/\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines));
   const index = new LineIndex(text);
   const open: (IndentBlock & { readonly name: string })[] = [];
-  return blocks.map(block => {
+  const declared: Declared[] = [];
+  for (const [i, block] of found.slice(0, most).entries()) {
+    if (i % pieceLines === pieceLines - 1) await nextTurn();
     while (open.length > 0 && (open.at(-1)?.to ?? 0) < block.line) open.pop();
     const own = nameIn(block.head);
     const above = open.at(-1);
@@ -41,8 +48,9 @@ export async function blocksOf(path: string, text: string): Promise<Declared[]> 
       nameStart: start,
       nameEnd: index.end(block.line),
     };
-    return { kind: "section", name, depth, top: from, from, to, ...place, head, local: false };
-  });
+    declared.push({ kind: "section", name, depth, top: from, from, to, ...place, head, local: false });
+  }
+  return { declared, cut: found.length > most };
 }
 
 async function headings(lines: readonly string[]): Promise<IndentBlock[]> {
@@ -61,7 +69,7 @@ async function headings(lines: readonly string[]): Promise<IndentBlock[]> {
       const closed = open.pop();
       if (closed !== undefined) closed.to = i;
     }
-    if (blocks.length >= most) continue;
+    if (blocks.length > most) continue;
     const block = { level, line: i + 1, head: line.trim().slice(0, longestHead), to: lines.length };
     blocks.push(block);
     open.push(block);
@@ -92,7 +100,7 @@ async function indented(lines: readonly string[]): Promise<IndentBlock[]> {
       close(level);
       const next = lines.slice(i + 1, i + 4).find(one => one.trim() !== "");
       const below = next === undefined ? 0 : (/^\s*/.exec(next)?.[0].replaceAll("\t", "    ").length ?? 0);
-      if (below > level && open.length < deepest && blocks.length < most) {
+      if (below > level && open.length < deepest && blocks.length <= most) {
         const block = { level, line: i + 1, head: line.trim().slice(0, longestHead), to: i + 1 };
         blocks.push(block);
         open.push(block);

@@ -28,7 +28,7 @@ export class KnownStructures {
     return this.#kept.get(keyOf(source));
   }
 
-  /** Parses it. Undefined where its grammar is not loaded, which takes longer than most answers, unless `load` says so. */
+  /** Parses it. Undefined if its grammar is not loaded, which takes longer than most answers, unless `load` says so. */
   async parsed(source: VersionedText, load: boolean): Promise<Structure | undefined> {
     return load || isLoaded(source.language.grammar) ? await this.#parse(source) : undefined;
   }

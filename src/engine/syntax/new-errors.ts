@@ -2,7 +2,7 @@
 // was incomplete before, causes no report.
 import { LineIndex } from "../text/lines.ts";
 import { type Language, languageOf } from "./language.ts";
-import { parse } from "./parse.ts";
+import { parse, type Syntax } from "./parse.ts";
 import { isLarge } from "./thread/large.ts";
 import type { ParseError } from "./thread/messages.ts";
 
@@ -37,16 +37,40 @@ export async function newErrors(
   if (language === undefined || before === after) return [];
   const optionsFor = (text: string) =>
     isLarge(text) ? { ...checked, hurry: { file: path, answerMs: patienceMs } } : { ...checked, maxMs };
-  const made = await parse(after, language, optionsFor(after));
+  const errorsIn = async (text: string, withoutMacros = false) =>
+    parse(text, languageOf(path, text) ?? language, { ...optionsFor(text), withoutMacros });
+  let made = await errorsIn(after);
   if (made === undefined || made.errors.length === 0) return [];
-  const was =
-    before === undefined
-      ? undefined
-      : await parse(before, languageOf(path, before) ?? language, optionsFor(before));
+  let was = before === undefined ? undefined : await errorsIn(before);
+  if (language.grammar === "cpp" && !isLarge(after) && mayHaveMacros(before, after, was)) {
+    const [wasPlain, plain] = [
+      before === undefined ? undefined : await errorsIn(before, true),
+      await errorsIn(after, true),
+    ];
+    // Of two readings, the one with fewer errors is nearer to what the preprocessor makes of the file.
+    if (plain !== undefined && (wasPlain ?? plain).errors.length < (was ?? made).errors.length)
+      [was, made] = [wasPlain && withBracketsOf(was, wasPlain), withBracketsOf(made, plain)];
+    else if (before !== undefined && was?.errors.length === 0 && plain?.errors.length === 0) return [];
+  }
   if (before !== undefined && (was === undefined || was.doubtful)) return [];
   if (before === undefined && made.doubtful) return [];
   return new ErrorComparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);
 }
+
+/** Brackets count in macros, too, of which the other reading has none. */
+function withBracketsOf(whole: Syntax | undefined, plain: Syntax): Syntax {
+  const brackets = whole?.errors.filter(({ bracket }) => bracket) ?? [];
+  return { ...plain, errors: [...plain.errors.filter(({ bracket }) => !bracket), ...brackets] };
+}
+
+/** Whether macros may be why the grammar cannot read a text of C or C++: it could not before, or there are new ones. */
+function mayHaveMacros(before: string | undefined, after: string, was: Syntax | undefined): boolean {
+  if (before === undefined || (was?.errors.length ?? 0) > 0) return true;
+  const known = new Set(before.match(inCapitals));
+  return (after.match(inCapitals) ?? []).some(word => !known.has(word));
+}
+
+const inCapitals = /\b_*[A-Z][A-Z0-9_]{2,}\b/g;
 
 class ErrorComparison {
   readonly #before: LineIndex;
@@ -83,15 +107,22 @@ class ErrorComparison {
     }
     const broken = old.map(({ start, end }) => ({ start: this.#moved(start), end: this.#moved(end) }));
     const found = new Map<string, NewError>();
+    const brackets = made.filter(({ bracket }) => bracket);
     for (const error of made) {
+      if (error.bracket) continue;
       const key = this.#key(error, 1);
       const left = known.get(key) ?? 0;
       if (left > 0) known.set(key, left - 1);
-      else if (!broken.some(({ start, end }) => error.start >= start && error.end <= end)) {
+      else if (
+        error.directive ||
+        !broken.some(({ start, end }) => error.start >= start && error.end <= end)
+      ) {
         const told = this.#told(error);
         if (told !== undefined && !found.has(`${told.line}`)) found.set(`${told.line}`, told);
       }
     }
+    if (found.size === 0 && !old.some(({ bracket }) => bracket))
+      return brackets.map(one => this.#at(one.start));
     return [...found.values()];
   }
 
@@ -109,15 +140,21 @@ class ErrorComparison {
     return Math.max(offset, before.length - this.#tail) + after.length - before.length;
   }
 
-  #told({ start, end, missing }: ParseError): NewError | undefined {
+  #told({ start, end, missing, directive }: ParseError): NewError | undefined {
+    if (directive) return this.#at(start);
     const [, after] = this.#texts;
     // The parser gives up on everything around an error, which may begin far above: the error is in the changed part.
     let at = start < this.#head && end >= this.#head ? this.#head : start;
     while (at < end && /\s/.test(after[at] ?? "")) at++;
-    const line = this.#after.lineAt(at);
-    const text = after.slice(this.#after.start(line), this.#after.end(line));
-    if (this.#language.name === "c" && onlyInCpp.test(text)) return undefined;
-    return { line, column: at - this.#after.start(line) + 1, text, missing };
+    const told = this.#at(at);
+    if (this.#language.name === "c" && onlyInCpp.test(told.text)) return undefined;
+    return { ...told, missing };
+  }
+
+  #at(offset: number): NewError {
+    const line = this.#after.lineAt(offset);
+    const start = this.#after.start(line);
+    return { line, column: offset - start + 1, text: this.#texts[1].slice(start, this.#after.end(line)) };
   }
 }
 

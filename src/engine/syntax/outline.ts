@@ -20,13 +20,17 @@ export interface OutlineChoice {
   readonly after: readonly Declared[];
 }
 
-/** Locals that are mere variables are never part of it, and not counted. */
+/** Locals that are mere variables are never part of an outline, and not counted. */
+export function isListed(one: Declared): boolean {
+  return !ranks[0]?.(one);
+}
+
 export function outlineOf(
   declared: readonly Declared[],
   maxBytes: number,
   lineOf: (one: Declared) => string,
 ): OutlineChoice {
-  const all = declared.filter(one => !ranks[0]?.(one));
+  const all = declared.filter(isListed);
   const sizeOf = (one: Declared) => Buffer.byteLength(lineOf(one)) + 1;
   const size = (list: readonly Declared[]) => list.reduce((sum, one) => sum + sizeOf(one), 0);
   let shown = all;

@@ -11,6 +11,11 @@ const maxLength = 1_500_000;
 export const maxParsedBytes = 3 * maxLength;
 const maxMs = 2000;
 
+/** Whether a text is not parsed because of its length. */
+export function isTooLong(text: string): boolean {
+  return text.length > maxLength;
+}
+
 export interface Syntax {
   /** So much does not parse that the text is hardly in this language. */
   readonly doubtful: boolean;
@@ -25,6 +30,8 @@ export interface ParseOptions {
   readonly declarations?: boolean;
   /** Report also what a grammar accepts and its language does not. */
   readonly rules?: boolean;
+  /** Read C and C++ as if macros that stand for no expression were not there. */
+  readonly withoutMacros?: boolean;
   /** This text, or one much like it, may be parsed next. */
   readonly keep?: boolean;
   readonly at?: readonly number[];
@@ -38,8 +45,8 @@ export async function parse(
   language: Language,
   options: ParseOptions = {},
 ): Promise<Syntax | undefined> {
-  if (text.length > maxLength) return undefined;
-  const { declarations, rules, keep, at, hurry } = options;
+  if (isTooLong(text)) return undefined;
+  const { declarations, rules, withoutMacros, keep, at, hurry } = options;
   const found = await ask({
     grammar: language.grammar,
     text: parsedPart(text, language),
@@ -47,6 +54,7 @@ export async function parse(
     hurry,
     declarations,
     rules,
+    withoutMacros,
     keep,
     at,
   });

@@ -2,14 +2,11 @@
 // name are never separated by a guess.
 import { append } from "../append.ts";
 import { languageOf, parsedPart } from "./language.ts";
+import type { NamedFile } from "./named-file.ts";
+import { isSharedInPhp } from "./php-kinds.ts";
+import { PythonModules, type TextOf } from "./python-modules.ts";
 import type { NameUse } from "./thread/messages.ts";
 import { ask } from "./thread/thread.ts";
-
-export interface NamedFile {
-  /** Absolute, or any path by which relative imports can be followed. */
-  readonly path: string;
-  readonly text: string;
-}
 
 export interface Occurrence {
   readonly start: number;
@@ -43,6 +40,8 @@ export type Choice = (declarations: readonly DeclaredName[]) => DeclaredName | u
 
 interface Use extends NameUse {
   readonly file: number;
+  /** In Python, the file that has what is imported. */
+  readonly module?: number | undefined;
 }
 
 const maxMs = 2000;
@@ -51,38 +50,61 @@ export async function usesInFiles(
   files: readonly NamedFile[],
   name: string,
   choose: Choice = () => undefined,
+  textOf: TextOf = async () => undefined,
 ): Promise<NamedUses> {
   const uses: Use[] = [];
-  const scripts = new Set<number>();
+  const scoped = new Set<number>();
   for (const [file, { path, text }] of files.entries()) {
     const language = languageOf(path, text);
     if (language === undefined) continue;
     const found = await ask({ grammar: language.grammar, text: parsedPart(text, language), maxMs, name });
-    if (/script$|^tsx$/.test(language.grammar)) scripts.add(file);
+    if (/script$|^tsx$|^python$/.test(language.grammar)) scoped.add(file);
+    const inFile = found?.uses ?? [];
+    // What a stub declares is declared elsewhere, too.
+    const isMixed =
+      path.endsWith(".pyi") || (language.grammar === "php" && isSharedInPhp(inFile, text, name));
     append(
       uses,
-      (found?.uses ?? []).map(use => ({ ...use, file })),
+      inFile.map(use => ({ ...use, file, ...(isMixed && { role: "unclear" as const }) })),
     );
   }
-  const things = new Things(files, uses, scripts, name);
+  const things = new Things(files, await inModules(files, uses, name, textOf), scoped, name);
   return things.found(choose);
+}
+
+/** Where the imports of Python lead. */
+async function inModules(
+  files: readonly NamedFile[],
+  uses: readonly Use[],
+  name: string,
+  textOf: TextOf,
+): Promise<Use[]> {
+  const isBound = new Set(uses.filter(({ top, binds }) => top && binds).map(({ file }) => file));
+  const modules = new PythonModules(files, name, file => isBound.has(file), textOf);
+  const made: Use[] = [];
+  for (const use of uses) {
+    const { file, from } = use;
+    const isImported = from !== undefined && isPython(files[file]);
+    made.push(isImported ? { ...use, module: await modules.fileOf(file, { ...use, from }) } : use);
+  }
+  return made;
 }
 
 class Things {
   readonly #files: readonly NamedFile[];
   readonly #uses: readonly Use[];
-  readonly #scripts: ReadonlySet<number>;
+  readonly #scoped: ReadonlySet<number>;
   /** Where the names of a file are declared for: its Go or Java package, or only the file. */
   readonly #units: readonly string[];
   /** By file: the Java package that the name is imported from, and where. */
   readonly #imports: readonly (JavaImports | undefined)[];
 
-  constructor(files: readonly NamedFile[], uses: readonly Use[], scripts: ReadonlySet<number>, name: string) {
+  constructor(files: readonly NamedFile[], uses: readonly Use[], scoped: ReadonlySet<number>, name: string) {
     this.#units = files.map((file, i) => goPackage(file) ?? javaPackage(file) ?? `${i}`);
     this.#imports = files.map(file => javaImports(file, name));
     this.#files = files;
     this.#uses = uses;
-    this.#scripts = scripts;
+    this.#scoped = scoped;
   }
 
   found(choose: Choice): NamedUses {
@@ -99,8 +121,7 @@ class Things {
     const target = by !== undefined && by.role !== "unclear" ? this.#thingOf(by) : isOne ? only : undefined;
     const isSure = (use: Use) => use.role !== "unclear" && this.#thingOf(use) === target;
     // What certainly belongs to another declaration is no question.
-    const isUnsure = (use: Use) =>
-      !isSure(use) && !(by !== undefined && use.role !== "unclear" && keys.has(this.#thingOf(use)));
+    const isUnsure = (use: Use) => !isSure(use) && !(by !== undefined && this.#isOther(use, by, keys));
     const inFiles = (wanted: (use: Use) => boolean) =>
       this.#files.map((_, file) => this.#uses.filter(use => use.file === file && wanted(use)));
     return {
@@ -111,10 +132,31 @@ class Things {
     };
   }
 
-  /** Scopes are known in scripts only: elsewhere, two symbols of one file or package cannot be distinguished. */
+  /** Whether a use certainly means another symbol than a declaration. */
+  #isOther(use: Use, by: Use, keys: ReadonlySet<string>): boolean {
+    if (use.role === "unclear" || !keys.has(this.#thingOf(use))) return false;
+    // Where classes are not followed, one method may override the other.
+    if (!this.#scoped.has(by.file)) return !(isNested(use) && isNested(by));
+    if (by.role !== "member") return true;
+    // `{ name }` is also the member, and classes and interfaces may have a member in common.
+    if (use.shorthand) return false;
+    return use.role !== "member" || ![use, by].some(one => this.#mayBeInherited(one));
+  }
+
+  #mayBeInherited(use: Use): boolean {
+    if (!use.own) return true;
+    const key = this.#thingOf(use);
+    return this.#uses.some(other => other.heir !== undefined && this.#thingOf(other) === key);
+  }
+
+  /**
+   * Where scopes are not known, two symbols of one file or package cannot be distinguished; nor can members of Python's
+   * classes, whose uses do not tell the class.
+   */
   #isDistinct(use: Use, declaring: readonly Use[]): boolean {
     if (use.role === "unclear") return false;
-    if (this.#scripts.has(use.file)) return true;
+    const isMember = use.role === "member" && isPython(this.#files[use.file]);
+    if (this.#scoped.has(use.file) && !isMember) return true;
     const key = this.#thingOf(use);
     const unit = this.#units[use.file];
     return declaring.every(other => this.#units[other.file] !== unit || this.#thingOf(other) === key);
@@ -129,7 +171,7 @@ class Things {
   #thingOf(use: Use): string {
     const { file, role, start } = use;
     const alone = `${file}:at ${start}`;
-    if (!this.#scripts.has(file)) {
+    if (!this.#scoped.has(file)) {
       const { from, places } = this.#imports[file] ?? {};
       const named = places?.get(start);
       if (named !== undefined) return `${named}:top`;
@@ -141,7 +183,7 @@ class Things {
     }
     if (role === "member") return use.own && use.scope !== undefined ? `${file}:member ${use.scope}` : alone;
     if (role === "unclear") return alone;
-    if (use.from !== undefined) return this.#exportOf(this.#resolved(file, use.from)) ?? alone;
+    if (use.from !== undefined) return this.#exportOf(this.#moduleOf(use)) ?? alone;
     return role === "variable" && use.scope !== undefined ? `${file}:${use.scope}` : alone;
   }
 
@@ -151,17 +193,14 @@ class Things {
     const inside = this.#uses.filter(use => use.file === file);
     const top = inside.find(use => use.role === "variable" && use.top && use.binds);
     if (top !== undefined)
-      return top.from === undefined
-        ? `${file}:${top.scope}`
-        : this.#exportOf(this.#resolved(file, top.from), steps + 1);
+      return top.from === undefined ? `${file}:${top.scope}` : this.#exportOf(this.#moduleOf(top), steps + 1);
     const passed = inside.find(use => use.role === "outside" && use.binds && use.from !== undefined);
-    return passed?.from === undefined
-      ? undefined
-      : this.#exportOf(this.#resolved(file, passed.from), steps + 1);
+    return passed?.from === undefined ? undefined : this.#exportOf(this.#moduleOf(passed), steps + 1);
   }
 
-  /** The file that a relative import leads to, if it is one of these. */
-  #resolved(from: number, specifier: string): number | undefined {
+  /** The file that an import leads to, if it is one of these. */
+  #moduleOf({ file: from, from: specifier = "", module }: Use): number | undefined {
+    if (module !== undefined || isPython(this.#files[from])) return module;
     if (!/^\.\.?\//.test(specifier)) return undefined;
     const here = (this.#files[from]?.path ?? "").split("/").slice(0, -1);
     for (const step of specifier.split("/")) {
@@ -181,6 +220,15 @@ class Things {
     }
     return undefined;
   }
+}
+
+function isPython(file: NamedFile | undefined): boolean {
+  return file !== undefined && languageOf(file.path, file.text)?.grammar === "python";
+}
+
+/** Declared inside something else, as a method is. */
+function isNested({ binds, top = false }: NameUse): boolean {
+  return binds && !top;
 }
 
 /** The files of a directory with the same `package` clause share their names. */

@@ -12,14 +12,20 @@ export interface Structure {
   readonly declared: readonly Declared[];
   /** False if it comes from the text alone. */
   readonly known: boolean;
+  /** There is a grammar, but the text is too large, or takes too long to parse. */
+  readonly unparsed?: boolean;
+  /** The text has more of them than are kept. */
+  readonly cut?: boolean;
 }
 
 /** `keep`: the file may be edited next. */
 export async function structureOf(path: string, text: string, keep = true): Promise<Structure> {
   const language = languageOf(path, text);
   const found = language && (await parse(text, language, { declarations: true, keep }));
-  if (found === undefined || (found.doubtful && found.errors.length > found.declarations.length))
-    return { declared: await blocksOf(path, text), known: false };
+  if (found === undefined || (found.doubtful && found.errors.length > found.declarations.length)) {
+    const unparsed = language !== undefined && found === undefined;
+    return { ...(await blocksOf(path, text)), known: false, ...(unparsed && { unparsed }) };
+  }
   return { declared: qualified(found.declarations, new LineIndex(text)), known: true };
 }
 

@@ -7,16 +7,24 @@ import { haveSameParameters } from "./parameters.ts";
 import type { Structure } from "./structure.ts";
 
 const mostNamed = 8;
+/** Names that are compared for a suggestion: some 50 ms. */
+const mostCompared = 10_000;
 
 /** The one declaration of this name. Faults: `unknown_symbol` with the nearest names, `ambiguous_symbol`. */
-export function symbolIn({ declared }: Structure, path: string, written: string): Declared {
+export function symbolIn({ declared, cut, unparsed }: Structure, path: string, written: string): Declared {
   const wanted = plainName(written);
   const whole = declared.filter(one => plainName(one.name) === wanted);
   const found = whole.length > 0 ? whole : declared.filter(one => plainName(one.name).endsWith(`.${wanted}`));
   const best = defined(found);
   const [only] = best;
   if (only === undefined)
-    throw new Fault("unknown_symbol", { path, symbol: written, nearest: nearest(declared, wanted) });
+    throw new Fault("unknown_symbol", {
+      path,
+      symbol: written,
+      nearest: nearest(declared, wanted),
+      ...(cut && { compared: declared.length }),
+      ...(unparsed && { unparsed }),
+    });
   if (best.length > 1) {
     const candidates = best.map(({ name, top, to }) => ({ name, from: top, to }));
     throw new Fault("ambiguous_symbol", { path, symbol: written, candidates });
@@ -44,12 +52,13 @@ function defined(found: readonly Declared[]): readonly Declared[] {
 
 function nearest(declared: readonly Declared[], wanted: string): string[] {
   const last = wanted.slice(wanted.lastIndexOf(".") + 1).toLowerCase();
-  const scored = declared.flatMap(({ name, local, kind }) => {
+  const scored = declared.slice(0, mostCompared).flatMap(({ name, local, kind }) => {
     if (local && kind === "variable") return [];
     const own = plainName(name);
     const ownLast = own.slice(own.lastIndexOf(".") + 1).toLowerCase();
     const distance = editDistance(last.slice(0, 60), ownLast.slice(0, 60));
-    const contains = last.length > 2 && (ownLast.includes(last) || last.includes(ownLast)) ? 0 : 1;
+    const isPart = ownLast.includes(last) || (last.includes(ownLast) && 2 * ownLast.length >= last.length);
+    const contains = last.length > 2 && isPart ? 0 : 1;
     const isNear = contains === 0 || distance <= Math.max(2, last.length / 2);
     return isNear ? [{ name, score: contains * 10 + distance }] : [];
   });

@@ -222,7 +222,7 @@ function* printed(sign: string, line: string): Generator<string> {
   }
 }
 
-/** The start of the line that an offset lies in, and then so many lines back. */
+/** The start of the line that contains an offset, or of the line `back` lines before it. */
 function lineStart(text: string, offset: number, back: number): number {
   let at = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
   for (let i = 0; i < back && at > 0; i++) at = at === 1 ? 0 : text.lastIndexOf("\n", at - 2) + 1;

@@ -14,12 +14,29 @@ const enough = 12;
 export function guessLegacy(bytes: Buffer): Guess | undefined {
   const sample = legacySample(bytes);
   const wide = japanese(sample) ?? chineseOrKorean(sample) ?? traditionalChinese(sample);
-  if (wide !== undefined) return { encoding: wide, certain: isLongRun(sample) && fits(sample, wide) };
+  if (wide !== undefined)
+    return { encoding: wide, certain: isLongRun(sample) && fits(sample, wide) && isOfLanguage(sample, wide) };
   const guess = singleByte(sample);
   return guess && { ...guess, certain: guess.certain && fits(sample, guess.encoding) };
 }
 
 const fits = (sample: Buffer, encoding: string) => implausibility(sample, encoding) === 0;
+
+// The most frequent characters of a language are a fifth of any text in it. The double-byte encodings share most of their
+// codes, so others say little: Japanese without kana, as in names and tables, is valid Chinese.
+const frequent: Readonly<Record<string, string>> = {
+  gb18030: "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之",
+  "euc-kr": "이는다을의에가고하지로도니스를은한어사기인그나서시라일정",
+  big5: "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之",
+};
+
+function isOfLanguage(sample: Buffer, encoding: string): boolean {
+  const wanted = frequent[encoding];
+  if (wanted === undefined) return true;
+  const characters = [...new TextDecoder(encoding).decode(sample)].filter(character => character > "\u2e7f");
+  const found = characters.filter(character => wanted.includes(character));
+  return found.length >= 4 && new Set(found).size >= 3 && found.length > characters.length / 10;
+}
 
 /** Words of single-byte alphabets are short and have odd lengths as often as even ones; runs of pairs are even. */
 function isLongRun(bytes: Buffer): boolean {
@@ -34,7 +51,7 @@ function isLongRun(bytes: Buffer): boolean {
   return evidence >= 8;
 }
 
-/** The two-byte characters of a text as [lead, trail]; undefined where the bytes do not fit the scheme. */
+/** The two-byte characters of a text as [lead, trail]; undefined if the bytes do not fit the scheme. */
 function pairs(
   bytes: Buffer,
   isLead: (byte: number) => boolean,

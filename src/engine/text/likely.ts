@@ -60,12 +60,28 @@ export function implausibility(sample: Buffer, encoding: string): number {
   if (text === undefined || /[\u0080-\u009f\ufffd\ue000-\uf8ff]/.test(text)) return 1;
   let beyond = 0;
   let bad = 0;
-  for (const [word] of text.matchAll(/[\p{L}\p{M}]*[^\0-\x7f]+[\p{L}\p{M}]*/gu)) {
+  for (const word of wordsBeyondAscii(text)) {
     beyond += 1;
     if (isOdd(word)) bad += 1;
   }
   return beyond === 0 ? 0 : bad / beyond;
 }
+
+/**
+ * Letters, with what lies beyond ASCII after them. Takes linear time: an expression that wants a character beyond ASCII
+ * after the letters of a word goes back over all of them where there is none, from each of them.
+ */
+function* wordsBeyondAscii(text: string): Generator<string> {
+  for (const [run] of text.matchAll(/[A-Za-z\x80-\uffff]+/g)) {
+    if (!beyondAscii.test(run)) continue;
+    for (const [word] of run.matchAll(
+      /[\p{L}\p{M}]+(?:[^\0-\x7f]+[\p{L}\p{M}]*)?|[^\0-\x7f]+[\p{L}\p{M}]*/gu,
+    ))
+      if (beyondAscii.test(word)) yield word;
+  }
+}
+
+const beyondAscii = /[^\0-\x7f]/;
 
 const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Hebrew}/u];
 

@@ -100,7 +100,7 @@ const byName: ReadonlyMap<string, string> = new Map([
   ["readme", "text/plain"],
 ]);
 
-/** The media type of a file name or path; undefined where the name says nothing. */
+/** The media type of a file name or path; undefined if the name says nothing. */
 export function mimeType(name: string): string | undefined {
   const base = name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1).toLowerCase();
   const dot = base.lastIndexOf(".");

@@ -47,7 +47,7 @@ export async function decode(path: string, bytes: Uint8Array, options: DecodeOpt
   const raw = codec.decode(mark ? buffer.subarray(codec.mark.length) : buffer);
   await turnAfter(buffer.length);
   const text = { path, bytes: buffer, codec, mark, raw, ...breaksOf(raw) };
-  if (!options.strict || (isAscii(buffer) && !isWide(codec))) return text;
+  if (!options.strict || (isAscii(buffer) && !isWide(codec) && !buffer.includes(0))) return text;
   return doubted(text, options, found.certain);
 }
 
@@ -61,8 +61,15 @@ async function doubted(text: Text, { encoding }: DecodeOptions, certain = true):
   // Evidence beats the caller's choice; bytes that are invalid in the named encoding are evidence against it.
   if (own.certain && (own.mark || (await decode(text.path, bytes, { legacy: true })).raw !== text.raw))
     return { ...text, doubt: [name] };
-  const fits = text.raw.isWellFormed() && !(isWide(codec) && bytes.length % 2 === 1);
+  const fits = text.raw.isWellFormed() && !(isWide(codec) && (bytes.length % 2 === 1 || isOfBytes(bytes)));
   return fits ? text : { ...text, doubt: likelyEncodings(bytes) };
+}
+
+/** Whether a text is in an encoding of single bytes: in UTF-16 each line break and each letter of ASCII has a NUL. */
+function isOfBytes(bytes: Buffer): boolean {
+  if (bytes.includes(0)) return false;
+  const sample = bytes.subarray(0, 4096);
+  return bytes.includes(10) || sample.filter(byte => byte >= 0x20 && byte < 0x7f).length > sample.length / 2;
 }
 
 function isWide({ name }: Codec): boolean {
@@ -129,11 +136,13 @@ function refuseDoubtful(
   changes: readonly Splice[],
   likely: readonly string[],
 ): void {
+  // In UTF-16, or where it is the file's own encoding, plain ASCII is other bytes, too.
+  const wide = isWide(codec) || likely.some(name => name.startsWith("utf-16"));
   for (const { start, end, text } of changes) {
-    const kept = isWide(codec) ? [] : [...raw.slice(start, end)].filter(isBeyondAscii);
+    const kept = wide ? [] : [...raw.slice(start, end)].filter(isBeyondAscii);
     let at = 0;
     for (const character of text) {
-      const isNew = isWide(codec) || isBeyondAscii(character);
+      const isNew = wide || isBeyondAscii(character);
       const place = isNew ? kept.indexOf(character) : 0;
       if (place < 0) {
         const line = lineAt(raw, start) + lineAt(text, at) - 1;

@@ -5,6 +5,7 @@
 // While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every path into
 // a directory leads through it, whatever is renamed.
 import type { Stats } from "node:fs";
+import { ifAllowed } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { mayLieIn, type Root } from "./root.ts";
 import { lstatIfThere } from "./system/identity.ts";
@@ -20,12 +21,8 @@ const holders = new WeakMap<Root, { readonly known: number; readonly holds: bool
 
 /** From now on, the directory at a path cannot be reached by any caller. Nothing there is fine. */
 export function conceal(path: string): void {
-  let handle: Handle;
-  try {
-    handle = Handle.open(path, { directory: true });
-  } catch {
-    return;
-  }
+  const handle = ifAllowed(() => Handle.open(path, { directory: true }));
+  if (handle === undefined) return;
   const stat = handle.stat();
   if (isConcealed(stat)) handle.close();
   else concealed.push({ handle, device: stat.dev, inode: stat.ino }); // held for the life of the process, so that its inode is not reused

@@ -2,7 +2,7 @@
 // whatever its name leads to.
 import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
-import { isTemporaryName, temporaryLength, temporaryMs } from "./commit/temporary.ts";
+import { isOfCommit, isTemporaryName, temporaryLength } from "./commit/temporary.ts";
 import { concealedBelow, conceals, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import { type DirectoryStamp, isSame } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
@@ -219,7 +219,7 @@ export class Directory implements Disposable {
     return byDescriptor && keepsTimes(this.address);
   }
 
-  /** A directory in it; undefined if it is gone, is not a directory any more, or cannot be entered. */
+  /** A directory in it; undefined if it is gone, is no longer a directory, or cannot be entered. */
   child(entry: DirectoryEntry): Directory | undefined {
     try {
       const { name } = entry;
@@ -309,7 +309,7 @@ export class Directory implements Disposable {
 function isOurs(address: string, name: string): boolean {
   if (!isTemporaryName(name)) return false;
   const stat = lstatIfThere(`${address}/${name}`);
-  return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
+  return stat === undefined || isOfCommit(name, stat.ctimeMs);
 }
 
 const withKinds = { withFileTypes: true } as const;

@@ -21,11 +21,75 @@ function nameOf(errno: number | undefined): string | undefined {
   return Object.entries(constants.errno).find(([, number]) => number === -errno)?.[0];
 }
 
+/** What the system says when something cannot be written, in words. */
+const words: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "not permitted",
+  EROFS: "the file system is mounted read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota is used up",
+};
+
+/** The words for an error number, or its name where there are none. */
+export function errnoWords(errno: string): string {
+  return words[errno] ?? errno;
+}
+
 const shortages = new Set<string | undefined>(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
 
 /** Whether the process or the machine is short of something just now: the next try may succeed. */
 export function isShortage(error: unknown): boolean {
   return shortages.has(errnoOf(error)) || Fault.is(error, "too_many_open_files");
+}
+
+/** Whether an error says that there is nothing: no such name, or something on the way that is no directory. */
+export function isAbsence(error: unknown): boolean {
+  return (
+    ["ENOENT", "ENOTDIR", "ESRCH"].includes(errnoOf(error) ?? "") ||
+    Fault.is(error, "not_found") ||
+    Fault.is(error, "not_a_directory")
+  );
+}
+
+/**
+ * Whether an error says what is there: nothing, or something that this user may not look at. Every other one is a
+ * question without an answer, as when this process has run out of descriptors. It never means "absent", "empty",
+ * "unchanged", "finished" or "dead": the caller must fail or assume the worst.
+ */
+export function isAnswer(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return isAbsence(error) || errno === "EACCES" || errno === "EPERM" || Fault.is(error, "permission_denied");
+}
+
+/** Whether a question has no answer, by its error or fault. */
+export function isUnanswered(error: unknown): boolean {
+  const fault = faultOf(error, "");
+  return Fault.is(fault, "io") || isShortage(fault);
+}
+
+/** What an action finds; undefined if there is nothing. Throws where that is not known. */
+export function ifThere<T>(action: () => T): T | undefined {
+  return unless(isAbsence, action);
+}
+
+/** The same; undefined also if this user may not look. */
+export function ifAllowed<T>(action: () => T): T | undefined {
+  return unless(isAnswer, action);
+}
+
+function unless<T>(isNothing: (error: unknown) => boolean, action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (isNothing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a disk is full, or a quota used up: the next try may succeed once someone has made room. */
+export function isWithoutRoom(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === "ENOSPC" || errno === "EDQUOT" || Fault.is(error, "no_space");
 }
 
 /** The fault for a failed system call on `path`. Faults and foreign errors pass through. */

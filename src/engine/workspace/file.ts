@@ -8,7 +8,8 @@ import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { isSynthetic } from "./synthetic.ts";
 import { openSync } from "./system/calls.ts";
-import { byDescriptor } from "./system/descriptors.ts";
+import { byDescriptor, descriptorPath } from "./system/descriptors.ts";
+import { keepsTimes } from "./system/file-system.ts";
 import { fstatNow } from "./system/identity.ts";
 
 const chunkBytes = 256 * 1024;
@@ -101,6 +102,11 @@ export class OpenFile implements Disposable {
 
   get size(): number {
     return this.stat.size;
+  }
+
+  /** Whether its times show every change, at once. @internal */
+  get keepsTimes(): boolean {
+    return byDescriptor && keepsTimes(descriptorPath(this.#fd));
   }
 
   /** How the file is now, to the nanosecond. @internal */

@@ -19,9 +19,13 @@ export interface Grant {
 }
 
 /** The same directory twice is one root; read-write wins. */
-export function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
+export function openRoots(
+  grants: readonly Grant[],
+  source?: PolicySource,
+  narrowing?: readonly PolicySource[],
+): Root[] {
   const roots: Root[] = [];
-  const rules = new Rules(source);
+  const rules = new Rules(source, narrowing);
   reserveIn(grants.map(({ path, access }) => ({ path: resolve(path), access })));
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules);
@@ -73,7 +77,7 @@ export function partOf(roots: readonly Root[], grants: readonly Grant[]): Root[]
   }
 }
 
-/** Closes the roots and throws where one can be written and holds a file that decides about callers. */
+/** Closes the roots and throws if one can be written and holds a file that decides about callers. */
 export function refuseDecidingFiles(roots: readonly Root[], decidingFiles: readonly string[] = []): void {
   const files = decidingFiles.map(canonicalPath);
   const refused = roots.find(

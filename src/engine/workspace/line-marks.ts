@@ -1,11 +1,9 @@
 // Offsets of some lines in large files: the number of line ends before an offset. A by-product of seeking a line; the
 // next seek in the same file then reads a megabyte instead of everything before the line.
 //
-// Marks hold for one state of one file: identity, size and times in nanoseconds. The clock that stamps files ticks
-// slower than that, so two writes within a tick look the same. So no marks are kept of a file that changed just
-// before it was read; after the next tick a change shows. (Writes through a memory map show when the system stamps
-// the file, which may be later.)
+// Marks hold for one state of one file (file-state.ts).
 import type { OpenFile } from "./file.ts";
+import { stateOf } from "./file-state.ts";
 
 interface LineMark {
   readonly offset: number;
@@ -17,7 +15,6 @@ const worthwhileBytes = 4 * 1024 * 1024;
 const betweenMarks = 1024 * 1024;
 const maxMarks = 16_384;
 const maxFiles = 32;
-const settledMs = 2500; // some file systems count in steps of two seconds
 
 interface KnownMarks {
   /** In order, a megabyte apart. */
@@ -86,11 +83,4 @@ export class LineMarks {
       known.delete(oldest);
     }
   }
-}
-
-/** Undefined where the next change might not show. */
-function stateOf(file: OpenFile): string | undefined {
-  const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = file.statBig();
-  const sinceChange = Date.now() - Number(ctimeMs);
-  return sinceChange > settledMs ? `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` : undefined;
 }

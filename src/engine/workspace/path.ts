@@ -54,7 +54,12 @@ export class WorkspacePath {
   }
 
   get parent(): WorkspacePath {
-    return new WorkspacePath(mint, this.#root, this.segments.slice(0, -1), this.given, this.exact);
+    return this.upTo(-1);
+  }
+
+  /** The path of its first names, as many as `slice` takes. @internal */
+  upTo(names: number): WorkspacePath {
+    return new WorkspacePath(mint, this.#root, this.segments.slice(0, names), this.given, this.exact);
   }
 
   /** A path below this one. The relative path comes from a walk: plain names, no `..`. */

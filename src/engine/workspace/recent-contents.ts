@@ -20,6 +20,10 @@ export class RecentContents {
     }
   }
 
+  has(at: string, hash: string): boolean {
+    return this.#contents.has(`${hash.slice(0, 12)} ${at}`);
+  }
+
   /** A past content of the file at `at`, by the first 12 digits of its hash. */
   find(at: string, beginning: string): Buffer | undefined {
     const bytes = this.#contents.get(`${beginning} ${at}`);

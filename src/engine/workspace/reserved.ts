@@ -5,9 +5,9 @@
 // the directory while the server runs, and a link on the way may lead elsewhere.
 import { Fault } from "../fault.ts";
 import { makeDirectory } from "./commit/state.ts";
-import { locationOf } from "./commit/state-in-root.ts";
 import { conceal } from "./concealed.ts";
 import { display } from "./handle.ts";
+import { Location } from "./location.ts";
 import { type Access, isWithin, mayLieIn } from "./root.ts";
 
 const own = new Set<string>();
@@ -22,13 +22,18 @@ export function noteOwn(places: readonly string[]): void {
 /** Reserves those of the program's own directories that lie in one of these. To be called before they are served. */
 export function reserveIn(roots: readonly { readonly path: string; readonly access: Access }[]): void {
   for (const place of own) {
-    const { path } = locationOf(place);
-    const within = roots.filter(root => isWithin(path, locationOf(root.path).path));
+    const path = canonical(place);
+    const within = roots.filter(root => isWithin(path, canonical(root.path)));
     if (within.length === 0) continue;
     reserved.add(place).add(display(path));
     if (within.some(({ access }) => access === "read-write")) makeIfPossible(place);
     conceal(place);
   }
+}
+
+function canonical(place: string): string {
+  using location = new Location(place);
+  return location.path;
 }
 
 /** Where the server cannot make it, no caller can: they are the same user. */

@@ -1,5 +1,7 @@
 // What rules say about the things in some roots, by path: for a sandbox that goes by paths. Links are not followed.
 import type { Dirent } from "node:fs";
+import { Fault } from "../fault.ts";
+import { ifAllowed, system } from "./errno.ts";
 import { type CommandRoots, isChangeable } from "./restricted.ts";
 import { type Root, under } from "./root.ts";
 import { readdirSync } from "./system/calls.ts";
@@ -15,19 +17,23 @@ export function restrictedPaths(given: CommandRoots): RestrictedPath[] {
   const found: RestrictedPath[] = [];
   for (const root of given.roots) {
     const state = isChangeable(given, root) ? "read-write" : "read-only";
-    if (root.rules.restrict) walk(given, root, root.path, state, found);
+    if (root.rules.restrict && !isWalked(given, root, root.path, state, found))
+      throw new Fault("permission_denied", { path: root.path });
   }
   return found;
 }
 
-function walk(
+/** False if this user may not list the directory. */
+function isWalked(
   given: CommandRoots,
   root: Root,
   directory: string,
   state: RestrictedPath["seen"],
   found: RestrictedPath[],
-): void {
-  for (const entry of entriesOf(directory)) {
+): boolean {
+  const entries = entriesOf(directory);
+  if (entries === undefined) return false;
+  for (const entry of entries) {
     if (entry.isSymbolicLink()) continue;
     const path = under(directory, entry.name);
     const { contents } = root.rules.decide(path);
@@ -35,14 +41,14 @@ function walk(
     const free = given.isFreeForCommands(root, path) ? "read-write" : "read-only";
     const seen = isMaskedDirectory ? state : contents === "full" ? free : "nothing";
     if (seen !== state) found.push({ path, seen });
-    if (entry.isDirectory() && seen !== "nothing") walk(given, root, path, seen, found);
+    // One that cannot be listed is not shown: a command that knows the names in it, or opens it up, would see all.
+    if (entry.isDirectory() && seen !== "nothing" && !isWalked(given, root, path, seen, found))
+      found.push({ path, seen: "nothing" });
   }
+  return true;
 }
 
-function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return []; // not ours to read: then a command cannot either
-  }
+/** Undefined if this user may not list them. */
+function entriesOf(directory: string): Dirent[] | undefined {
+  return system(directory, () => ifAllowed(() => readdirSync(directory, { withFileTypes: true })));
 }

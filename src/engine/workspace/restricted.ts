@@ -3,6 +3,8 @@
 
 import type { Buffer } from "node:buffer";
 import type { Dirent } from "node:fs";
+import { Fault } from "../fault.ts";
+import { faultOf, ifAllowed, ifThere } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { maskedText } from "./masked-file.ts";
 import { type Root, under } from "./root.ts";
@@ -34,12 +36,14 @@ export function restrictedIn(given: CommandRoots): Restricted[] {
       if (!root.rules.restrict) continue;
       const isFree = (at: string) => given.isFreeForCommands(root, at);
       const state = isChangeable(given, root) ? "read-write" : "read-only";
-      walk({ root, isFree }, root.handle, root.handle.whereabouts(), state, found);
+      const at = root.handle.whereabouts();
+      if (!isWalked({ root, isFree }, root.handle, at, state, found))
+        throw new Fault("permission_denied", { path: display(at) });
     }
     return found;
   } catch (error) {
     for (const one of found) one[Symbol.dispose]();
-    throw error;
+    throw faultOf(error, given.roots[0]?.path ?? "");
   }
 }
 
@@ -55,9 +59,18 @@ interface Walked {
   isFree(at: string): boolean;
 }
 
-function walk(walked: Walked, directory: Handle, at: string, state: RootAccess, found: Restricted[]): void {
+/** False if this user may not list the directory. */
+function isWalked(
+  walked: Walked,
+  directory: Handle,
+  at: string,
+  state: RootAccess,
+  found: Restricted[],
+): boolean {
   const { rules } = walked.root;
-  for (const entry of entriesOf(directory)) {
+  const entries = entriesOf(directory);
+  if (entries === undefined) return false;
+  for (const entry of entries) {
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
     const place = under(at, name.toString("latin1"));
@@ -71,15 +84,17 @@ function walk(walked: Walked, directory: Handle, at: string, state: RootAccess, 
     if (seen === "masked" && !isDirectory)
       shown = maskedText(rules, display(place), handle.address) ?? "nothing";
     else if (isDirectory && (shown === "read-only" || shown === "read-write"))
-      walk(walked, handle, place, shown, below);
+      // One that cannot be listed is not shown: a command that knows the names in it, or opens it up, would see all.
+      shown = isWalked(walked, handle, place, shown, below) ? shown : "nothing";
     // A place that no path reaches cannot be covered by itself, so a directory above it is.
     const isTooDeep = below.length > 0 && place.length > longestBytes;
     if (isTooDeep) for (const one of below.splice(0)) one[Symbol.dispose]();
-    if (seen !== state || isTooDeep)
+    if (seen !== state || shown === "nothing" || isTooDeep)
       found.push(restricted(handle, isDirectory, isTooDeep ? "nothing" : shown));
     else handle.close();
     for (const one of below) found.push(one);
   }
+  return true;
 }
 
 /** The kernel takes paths of 4096 bytes; a name has up to 255, and the sandbox puts something in front. */
@@ -96,18 +111,15 @@ function restricted(handle: Handle, isDirectory: boolean, seen: Restricted["seen
   return { handle, isDirectory, seen, [Symbol.dispose]: () => handle.close() };
 }
 
-function entriesOf(directory: Handle): Dirent[] {
-  try {
-    return readdirSync(directory.address, { withFileTypes: true, encoding: "buffer" }) as unknown as Dirent[];
-  } catch {
-    return []; // not ours to read: then a command cannot either
-  }
+/** Undefined if this user may not list them. */
+function entriesOf(directory: Handle): Dirent[] | undefined {
+  const { address } = directory;
+  return ifAllowed(
+    () => readdirSync(address, { withFileTypes: true, encoding: "buffer" }) as unknown as Dirent[],
+  );
 }
 
+/** Undefined if it is gone. */
 function open(directory: Handle, name: Buffer, isDirectory: boolean): Handle | undefined {
-  try {
-    return Handle.open(directory.below(name), { follow: false, directory: isDirectory });
-  } catch {
-    return undefined; // gone
-  }
+  return ifThere(() => Handle.open(directory.below(name), { follow: false, directory: isDirectory }));
 }

@@ -49,26 +49,37 @@ export function noteExactDevice(device: number): void {
   exactDevices.add(device);
 }
 
+/** Looks at a name that other programs replace at the same time. */
+const mostLooks = 20;
+
 /**
  * The spelling of the entry that `name` leads to: another one on a file system that ignores case or Unicode form. What
- * replaces the entry keeps its spelling.
+ * replaces the entry keeps its spelling. While an entry is replaced, two looks at it see two files, and a list may lack
+ * it or have it twice. So what differs counts as two entries only if the list has both, and what is missing is looked for again.
  */
 export function storedSpelling(directory: Handle, name: string, device: number): string {
   const other = isExactDevice(device) || isEscaped(name) ? undefined : otherSpelling(name);
   if (other === undefined) return name;
-  const there = statBelow(directory, other);
-  const own = statBelow(directory, name);
-  if (there === undefined) {
-    if (own?.dev === device) noteExactDevice(device);
-    return name;
+  for (let look = 0; look < mostLooks; look++) {
+    const own = statBelow(directory, name);
+    const there = statBelow(directory, other);
+    if (own === undefined || there === undefined) {
+      if (!isSameEntry(own, statBelow(directory, name))) continue;
+      if (own?.dev === device) noteExactDevice(device);
+      return name;
+    }
+    const told: string = there.isSymbolicLink() ? other : spellingTold(directory, other);
+    if (told !== other && foldName(told) === foldName(name)) return told;
+    const names = readdirSync(directory.address);
+    if (names.includes(name)) return name;
+    const [fit, ...more] = new Set(names.filter(entry => foldName(entry) === foldName(name)));
+    if (fit !== undefined) return more.length === 0 ? fit : name;
   }
-  if (own?.ino !== there.ino || own.dev !== there.dev) return name;
-  const told = there.isSymbolicLink() ? other : spellingTold(directory, other);
-  if (told !== other && foldName(told) === foldName(name)) return told;
-  const names = readdirSync(directory.address);
-  if (names.includes(name)) return name;
-  const fits = names.filter(entry => foldName(entry) === foldName(name));
-  return fits.length === 1 ? (fits[0] as string) : name;
+  return name;
+}
+
+function isSameEntry(one: Stats | undefined, other: Stats | undefined): boolean {
+  return one?.ino === other?.ino && one?.dev === other?.dev;
 }
 
 function statBelow(directory: Handle, name: string): Stats | undefined {

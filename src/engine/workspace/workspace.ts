@@ -31,7 +31,7 @@ import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { RecentContents } from "./recent-contents.ts";
-import { resolveEntry, resolvePath } from "./resolve.ts";
+import { resolveEntry, resolveExisting, resolvePath } from "./resolve.ts";
 import { type Access, isWithin, type Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import type { Stat } from "./stat.ts";
@@ -50,12 +50,14 @@ export interface WritingOptions {
   readonly decidingFiles?: readonly string[] | undefined;
   /** Refuses changes that would exceed a limit. */
   readonly admit?: ((workspace: Workspace, changes: readonly Change[]) => Promise<void>) | undefined;
-  /** Throws where these directories must not be changed any more. */
+  /** Throws if these directories must no longer be changed. */
   readonly refuseUnusable?: ((workspace: Workspace) => void) | undefined;
   /** Whether `elsewhere` may open this directory all the same: it is a workspace that is being compared or merged. */
   readonly opens?: ((path: string) => boolean) | undefined;
   /** The policies that hold for every root. */
   readonly rules?: PolicySource | undefined;
+  /** Those that a caller is under besides. They hold wherever the caller gets to. */
+  readonly narrowing?: readonly PolicySource[] | undefined;
   /** The most bytes that a workspace may hold after a change; absent: no limit of the caller's own. */
   readonly maxBytes?: number | undefined;
 }
@@ -147,7 +149,8 @@ export class Workspace implements Disposable {
       grants.map(({ path }) => path),
       this.#writing.state,
     );
-    const roots = openRoots(grants, this.#writing.rules);
+    const { rules, narrowing } = this.#writing;
+    const roots = openRoots(grants, rules, narrowing);
     if (!entered) refuseDecidingFiles(roots, this.#writing.decidingFiles);
     this.#shared.attendance.grant(roots);
     const other = new Workspace(roots, this.#confined, roots, this.#shared);
@@ -381,7 +384,8 @@ export class Workspace implements Disposable {
   /** The same directories under more rules, which only narrow. */
   under(source: PolicySource): Workspace {
     const roots = this.roots.map(root => root.withRules(root.rules.and(source)));
-    return new Workspace(roots, this.#writing, roots, this.#shared);
+    const narrowing = [...(this.#writing.narrowing ?? []), source];
+    return new Workspace(roots, { ...this.#writing, narrowing }, roots, this.#shared);
   }
 
   /** The directory that `path` leads to, held open. The caller closes it. */
@@ -422,20 +426,12 @@ export class Workspace implements Disposable {
    * @internal
    */
   locate(path: WorkspacePath): { readonly path: string; readonly root: Root } {
-    const missing: string[] = [];
-    for (let at = path; ; at = at.parent) {
-      try {
-        const resolved = resolvePath(this.roots, at);
-        resolved.handle.close();
-        return {
-          path: missing.length === 0 ? resolved.path : under(resolved.path, missing.join("/")),
-          root: resolved.root,
-        };
-      } catch (error) {
-        if (!Fault.is(error, "not_found") || at.isRoot) throw error;
-        missing.unshift(at.name);
-      }
-    }
+    const { resolved, missing } = resolveExisting(this.roots, path);
+    resolved.handle.close();
+    return {
+      path: missing.length === 0 ? resolved.path : under(resolved.path, missing.join("/")),
+      root: resolved.root,
+    };
   }
 
   /** Does all of the changes, or none: the one way to write. */
@@ -498,7 +494,7 @@ export class Workspace implements Disposable {
     const roots = this.roots.map(root => root.withRules(new Rules(undefined)));
     return new Workspace(
       roots,
-      { ...this.#writing, rules: undefined, allowIrrevocable: true },
+      { ...this.#writing, rules: undefined, narrowing: undefined, allowIrrevocable: true },
       roots,
       this.#shared,
     );
@@ -583,6 +579,11 @@ export class Workspace implements Disposable {
   /** When commits have cleared away all old content: nothing temporary is left in the roots. @internal */
   async settled(): Promise<void> {
     if (this.#shared.written) await openStore(this.#writing.state).journals.settled();
+  }
+
+  /** Takes back commits that failed and could not be taken back at once. @internal */
+  takeBack(): void {
+    if (this.#shared.written) openStore(this.#writing.state).journals.retry();
   }
 
   get #options(): CommitOptions {

@@ -12,6 +12,7 @@ export type RecordedSide = {
   readonly mode: number;
   readonly target?: string;
   readonly hash?: string;
+  readonly stamp?: string;
 } | null;
 
 /** What a refused merge found at a path. */
@@ -54,7 +55,7 @@ export class Bases {
     this.#get = get;
   }
 
-  /** `isUndone` tells whether a change of the base was taken back: then it was not merged after all. */
+  /** `isUndone` says whether a change of the base was undone: then it counts as not merged. */
   static async of(
     store: WorkspaceStore,
     log: ForkLog,
@@ -106,11 +107,12 @@ export class Bases {
 
   sideOf(side: RecordedSide): SideAtPath | undefined {
     if (side === null) return undefined;
-    const { kind, mode, target, hash } = side;
+    const { kind, mode, target, hash, stamp } = side;
     return {
       kind,
       mode,
       ...(target !== undefined && { target }),
+      ...(stamp !== undefined && { stamp }),
       bytes: () => (hash === undefined ? Promise.resolve(Buffer.alloc(0)) : this.#get(hash)),
     };
   }
@@ -122,10 +124,10 @@ export async function recorded(
   objects: Map<string, Uint8Array>,
 ): Promise<RecordedSide> {
   if (side === undefined) return null;
-  const { kind, mode, target } = side;
+  const { kind, mode, target, stamp } = side;
   if (kind !== "file") return { kind, mode, ...(target !== undefined && { target }) };
   const bytes = await side.bytes();
   const hash = contentHash(bytes);
   objects.set(hash, bytes);
-  return { kind, mode, hash };
+  return { kind, mode, hash, ...(stamp !== undefined && { stamp }) };
 }

@@ -18,7 +18,7 @@ export class Bindings {
     this.#layout = layout;
   }
 
-  /** The id that `name` has meant to this grant; undefined where it has not been asked for yet. */
+  /** The id that `name` has meant to this grant; undefined if it has not been asked for yet. */
   get(grant: string, name: string): WorkspaceId | undefined {
     const path = this.#path(grant, name);
     const known = this.#known.get(path) ?? idAt(path);

@@ -8,12 +8,14 @@ import { dismantle } from "./materialise.ts";
 import type { WorkspaceRecord } from "./record.ts";
 import type { ListedWorkspace, Workspaces } from "./workspaces.ts";
 
-/** Forks that will be dropped soon unless they are used. */
+/** Forks that will be dropped soon unless they are used. The caller announces them. */
 export async function expiring(workspaces: Workspaces): Promise<ListedWorkspace[]> {
-  return (await workspaces.described()).filter(({ expires }) => expires !== undefined);
+  const soon = (await workspaces.described()).filter(({ expires }) => expires !== undefined);
+  for (const { record, used } of soon) workspaces.announcements.announce(record.tree ?? "", used);
+  return soon;
 }
 
-/** Drops what is due. Answers what it dropped. A fork that has forks of its own stays until those are gone. */
+/** Drops what is due and was announced. Answers what it dropped. A fork that has forks of its own stays until those are gone. */
 export async function dropUnused(workspaces: Workspaces, now = Date.now()): Promise<WorkspaceRecord[]> {
   const all = await workspaces.described();
   const bases = new Set(all.map(({ record }) => record.base));
@@ -42,8 +44,10 @@ export async function tidy(workspaces: Workspaces): Promise<void> {
   const known = await everyRecord(workspaces);
   const kept = new Set(known.map(({ tree }) => tree));
   for (const tree of trees) {
-    if (!kept.has(tree) && !claims.has(`tree-${tree}`) && (await dismantle(layout, tree)))
+    if (!kept.has(tree) && !claims.has(`tree-${tree}`) && (await dismantle(layout, tree))) {
       workspaces.usage.forget(tree);
+      workspaces.announcements.forget(tree);
+    }
   }
   await snapshots.retire(async () => {
     const all = await everyRecord(workspaces);
@@ -55,7 +59,11 @@ export async function tidy(workspaces: Workspaces): Promise<void> {
   clearClaims(layout.claims);
 }
 
-/** Also of those that were dropped and can be restored. */
+/**
+ * Also of those that were dropped and can be restored. The first look finds one that is dropped during the second, the
+ * third one that is restored during it.
+ */
 async function everyRecord(workspaces: Workspaces): Promise<WorkspaceRecord[]> {
-  return [...(await workspaces.list()), ...(await workspaces.list({ dropped: true }))];
+  const looks = [await workspaces.list(), await workspaces.list({ dropped: true }), await workspaces.list()];
+  return looks.flat();
 }

@@ -1,12 +1,12 @@
 // What a fork changed since its base was frozen, or since it was last merged. Ignored files, `.git` and special files
-// are not part of it.
+// are not part of it, nor is what a rule hides from the caller: a person who merges without rules brings that.
 import type { Kind } from "../fault.ts";
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkOrigin } from "./fork-origin.ts";
 import { Ignored } from "./ignored.ts";
-import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
+import { isSameSide, isUnwritten, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { WorkspaceRecord } from "./record.ts";
 
 /** A path that differs. Written names, from the root. */
@@ -34,22 +34,25 @@ export async function forkChanges(trees: ForkTrees): Promise<ForkChange[]> {
   const { origin, fork, base, bases, signal } = trees;
   const [ignored, ignoredBefore] = [new Ignored(fork), base && new Ignored(base)];
   if (fork.roots[0] === undefined) return [];
+  const after = new LiveView(fork);
   const skip = (path: string, kind: Kind, existed: boolean) => {
     if (path === ".git" || path.endsWith("/.git")) return true;
     const written = display(path);
+    if (after.isHidden(written)) return true;
     const isDirectory = kind === "directory";
     if (!ignored.has(written, isDirectory)) return false;
     // A rule that only the fork has does not hide what it changed of the base's files.
     return !existed || (ignoredBefore?.has(written, isDirectory) ?? true);
   };
   const changed = await origin.changedIn(fork, skip, signal);
-  const [before, after] = [new BaseView(origin.view, bases), new LiveView(fork)];
-  const paths = new Set([...changed, ...bases.paths()]);
+  const before = new BaseView(origin.view, bases);
+  const paths = new Set([...changed, ...bases.paths()].filter(path => !after.isHidden(path)));
   const changes: ForkChange[] = [];
   for (const path of [...paths].sort()) {
     const change = { path, before: before.at(path), after: after.at(path) };
     if (change.after !== undefined && !mergeable.has(change.after.kind)) continue;
-    if (!(await isSameSide(change.before, change.after))) changes.push(change);
+    const isSame = after.isShownWhole(path) ? isSameSide : isUnwritten;
+    if (!(await isSame(change.before, change.after))) changes.push(change);
   }
   return changes;
 }

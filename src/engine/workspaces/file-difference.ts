@@ -1,5 +1,5 @@
 // A path that a fork changed, as callers are shown it: what happened to it, how many lines, and which.
-import type { Kind } from "../fault.ts";
+import { Fault, type Kind } from "../fault.ts";
 import { isBinary } from "../text/detect.ts";
 import { diffCounts, unifiedDiff } from "../text/diff.ts";
 import { decode } from "../text/text.ts";
@@ -60,6 +60,16 @@ async function differenceOf(
   return { path, effect, kind, ...modes, ...diffCounts(old, now), diff: diff.length > room ? "" : diff };
 }
 
+/** Undefined for what a rule masks and no mask can be made for. */
+function ifShown(shown: () => Buffer): Buffer | undefined {
+  try {
+    return shown();
+  } catch (error) {
+    if (Fault.is(error, "forbidden")) return undefined;
+    throw error;
+  }
+}
+
 async function bothTexts(
   path: string,
   before: SideAtPath | undefined,
@@ -75,7 +85,9 @@ async function bothTexts(
     if (side.kind !== "file") return undefined;
     const bytes = await side.bytes();
     if (bytes.length > mostBytes || isBinary(bytes, { first: 8000 })) return undefined;
-    texts.push((await decode(path, shown(bytes))).raw);
+    const text = ifShown(() => shown(bytes));
+    if (text === undefined) return undefined;
+    texts.push((await decode(path, text)).raw);
   }
   return [texts[0] ?? "", texts[1] ?? ""];
 }

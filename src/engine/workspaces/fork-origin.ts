@@ -8,7 +8,7 @@ import { bytesOf, display, type Handle } from "../workspace/handle.ts";
 import { type Pair, treeDifference } from "../workspace/tree/tree-difference.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Layout } from "./layout.ts";
-import { FrozenView, type SideAtPath, type TreeView } from "./merge-side.ts";
+import { FrozenView, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { WorkspaceRecord } from "./record.ts";
 
 /** What is not looked at: a path with its bytes as Latin-1, and whether it was there before. */
@@ -16,7 +16,10 @@ export type SkipPath = (path: string, kind: Kind, existed: boolean) => boolean;
 
 export interface ForkOrigin {
   readonly view: TreeView;
-  /** The paths that differ in the fork, in written form. */
+  /**
+   * The paths that differ in the fork, in written form. A masked file differs if the fork has written it, whatever it
+   * wrote. Comparing contents would tell a caller whether a guess of the hidden value is right.
+   */
   changedIn(fork: Workspace, skip: SkipPath, signal?: AbortSignal): Promise<readonly string[]>;
   /** The paths that the base has now and had not, in written form. */
   appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
@@ -40,7 +43,10 @@ export class SnapshotOrigin implements ForkOrigin {
     const [root] = fork.roots;
     if (root === undefined) return [];
     const untouched = untouchedIn(this.#layout, this.#record);
-    const found = await treeDifference(this.#frozen, root.handle, { untouched, skip, signal });
+    const view = new LiveView(fork);
+    const isRewritten = (pair: Pair) =>
+      view.isShownWhole(display(pair.path)) ? undefined : !hasTimeOfBase(pair);
+    const found = await treeDifference(this.#frozen, root.handle, { untouched, skip, isRewritten, signal });
     return found.map(({ path }) => display(path));
   }
 
@@ -86,6 +92,12 @@ function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => b
   }
 }
 
+/** Copies get the time of the base in floating point, which may differ a little. What a tool writes has a new one. */
+function hasTimeOfBase({ before, after }: Pair): boolean {
+  const apart = before.modified - after.modified;
+  return apart > -1_000_000n && apart < 1_000_000n;
+}
+
 /** File systems take their times from a clock that ticks this slowly. */
 const coarseClockMs = 50;
 
@@ -102,19 +114,30 @@ export class LogOrigin implements ForkOrigin {
   readonly #origin: TreeState;
   readonly #fork: TreeState;
   readonly #base: TreeState | undefined;
+  readonly #written: () => Promise<ReadonlySet<string>>;
 
+  /** `written`: the paths that the fork's own entries name. */
   constructor(
     states: { readonly origin: TreeState; readonly fork: TreeState; readonly base: TreeState | undefined },
     content: (hash: string) => Promise<Uint8Array>,
+    written: () => Promise<ReadonlySet<string>>,
   ) {
+    this.#written = written;
     this.#origin = states.origin;
     this.#fork = states.fork;
     this.#base = states.base;
     this.view = { at: path => sideOf(states.origin.get(path), content) };
   }
 
-  async changedIn(_: Workspace, skip: SkipPath): Promise<readonly string[]> {
-    return [...different(this.#origin.root, this.#fork.root, skip)];
+  async changedIn(fork: Workspace, skip: SkipPath): Promise<readonly string[]> {
+    const found = new Set(different(this.#origin.root, this.#fork.root, skip));
+    if (!fork.hasRules) return [...found];
+    const view = new LiveView(fork);
+    for (const path of await this.#written()) {
+      const isFile = [this.#origin, this.#fork].every(state => state.get(path)?.kind === "file");
+      if (isFile && !view.isShownWhole(path) && !skip(bytesOf(path), "file", true)) found.add(path);
+    }
+    return [...found];
   }
 
   async appearedIn(): Promise<readonly string[]> {

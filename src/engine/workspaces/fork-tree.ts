@@ -1,5 +1,6 @@
 // The files of a fork. Looking whether the base is as its newest snapshot has it takes longer than a mount does, so an
 // overlay is mounted over that snapshot meanwhile, and again over a newer one where the base has changed.
+import { nextTurn } from "../turn.ts";
 import type { Layout } from "./layout.ts";
 import { dismantle, materialise } from "./materialise.ts";
 import type { CopyMethod, WorkspaceRecord } from "./record.ts";
@@ -23,6 +24,7 @@ export async function makeForkTree(
     materialise(layout, tree, { directory, method, snapshot: id }, signal);
   const current = snapshots.of(base, signal);
   current.catch(() => {}); // it may fail before it is waited for
+  if (method === "overlay") await nextTurn(); // the look begins first: it takes longest
   using likely = method === "overlay" ? await snapshots.latest(base) : undefined;
   const [mounted] = await Promise.allSettled(likely === undefined ? [] : [make(likely)]);
   const snapshot = await current;

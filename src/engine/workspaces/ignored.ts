@@ -1,7 +1,7 @@
 // Which paths of a workspace git's rules ignore: dependencies and build output are there in a fork, but are neither
 // compared nor merged.
-import { Fault } from "../fault.ts";
 import { IgnoreRules, ruleEntries } from "../search/ignore.ts";
+import { isAnswer } from "../workspace/errno.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const policy = { rules: true, hidden: true };
@@ -49,7 +49,7 @@ export class Ignored {
       );
       return outer.in(directory, path, ruleEntries(directory));
     } catch (error) {
-      if (error instanceof Fault) return outer; // not there, or no directory: no rules of its own
+      if (isAnswer(error)) return outer; // not there, no directory, or closed to us: no rules of its own
       throw error;
     }
   }

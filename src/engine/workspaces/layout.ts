@@ -7,7 +7,8 @@
 //   snapshots/<id>/tree    the files of a base as they were; never written
 //   snapshots/<id>/entries what the base looked like then; a snapshot without it is not finished
 //   latest/<workspace>     the newest snapshot of a workspace
-//   sizes/<tree>           how much a workspace held of its own when that was last measured
+//   sizes/                 how much each workspace held of its own when that was last measured, as names of empty files
+//   announced/<tree>       its time is when it was announced that the fork will be dropped
 //   bound/                 which workspaces grants were given for (bindings.ts)
 //   claims/                what living processes are making (workspace/system/claim.ts)
 //   removing/              what is being removed
@@ -22,6 +23,7 @@ export interface Layout {
   readonly snapshots: string;
   readonly latest: string;
   readonly sizes: string;
+  readonly announced: string;
   readonly bound: string;
   readonly claims: string;
   readonly removing: string;
@@ -37,6 +39,7 @@ export function layoutAt(path: string): Layout {
     snapshots: at("snapshots"),
     latest: at("latest"),
     sizes: at("sizes"),
+    announced: at("announced"),
     bound: at("bound"),
     claims: at("claims"),
     removing: at("removing"),

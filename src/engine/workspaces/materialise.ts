@@ -1,6 +1,7 @@
 // The files of a workspace that lies in the directory of workspaces: made, made usable again after a restart of the
 // machine, and taken away.
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import { mountOverlay, unmount } from "../shell/overlay.ts";
 import { copyTreeAttributes } from "../shell/tree-attributes.ts";
@@ -74,12 +75,20 @@ export async function remount(layout: Layout, tree: string, snapshot: string): P
   if (!isMounted(layout, tree)) await mountTree(layout, tree, snapshot);
 }
 
-/** Takes a tree away: false where its mount is still in use. */
+/**
+ * Between two tries to unmount. Files that were written are flushed in the background, by any process that serves the
+ * tree, and are open for that moment.
+ */
+const longestPauseMs = 1280;
+
+/** Takes a tree away: false if its mount is still in use. */
 export async function dismantle(layout: Layout, tree: string): Promise<boolean> {
   const place = join(layout.trees, tree);
   if (sys.lstat(place) === undefined) return true;
-  while (isMounted(layout, tree)) {
-    if ((await unmount(place, "tree")) !== undefined) return false;
+  for (let pause = 10; isMounted(layout, tree); pause *= 2) {
+    if ((await unmount(place, "tree")) === undefined) continue;
+    if (pause > longestPauseMs) return false;
+    await setTimeout(pause);
   }
   sys.rename(place, join(layout.removing, `tree-${tree}`));
   using removing = Handle.open(layout.removing);

@@ -25,16 +25,39 @@ export async function mergeSides(
   if (await isSameSide(ours, theirs)) return { side: theirs };
   if (await isSameSide(base, theirs)) return { side: ours };
   if (await isSameSide(base, ours)) return { side: theirs };
-  if (ours === undefined) return { conflict: { reason: "deleted_in_fork" } };
-  if (theirs === undefined) return { conflict: { reason: "deleted_in_base" } };
+  // A directory that becomes a file, or a file that becomes a directory, is a deletion and something new.
+  const isNew = (side: SideAtPath) =>
+    base !== undefined && (side.kind === "directory") !== (base.kind === "directory");
+  if (ours === undefined)
+    return theirs && isNew(theirs) ? { side: theirs } : { conflict: { reason: "deleted_in_fork" } };
+  if (theirs === undefined) return isNew(ours) ? { side: ours } : { conflict: { reason: "deleted_in_base" } };
   if (ours.kind !== theirs.kind) return { conflict: { reason: "kinds" } };
+  const origin = isNew(ours) ? undefined : base;
   if (ours.kind === "symlink")
-    return { conflict: { reason: base === undefined ? "both_added" : "both_changed" } };
-  const mode = mergedMode(base, ours, theirs);
+    return { conflict: { reason: origin === undefined ? "both_added" : "both_changed" } };
+  const mode = mergedMode(origin, ours, theirs);
   if (mode === undefined) return { conflict: { reason: "modes" } };
   if (ours.kind === "directory") return { side: { ...theirs, mode } };
-  const bytes = await mergedBytes(path, base?.kind === "file" ? base : undefined, ours, theirs);
+  const bytes = await mergedBytes(path, origin?.kind === "file" ? origin : undefined, ours, theirs);
   return "reason" in bytes ? { conflict: bytes } : { side: { kind: "file", mode, bytes: async () => bytes } };
+}
+
+/**
+ * The same for a masked path. `ours` may be a guess of the hidden value, so its bytes are never compared: if the base has
+ * changed the file too, that is a conflict.
+ */
+export async function mergeMasked(
+  path: string,
+  base: SideAtPath | undefined,
+  ours: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+): Promise<MergedSide> {
+  if (ours?.kind !== "file") return await mergeSides(path, base, ours, theirs);
+  const isNew = base?.kind === "directory" && theirs === undefined;
+  if (isNew || (await isSameSide(base, theirs))) return { side: ours };
+  if (theirs === undefined) return { conflict: { reason: "deleted_in_base" } };
+  if (theirs.kind !== "file") return { conflict: { reason: "kinds" } };
+  return { conflict: { reason: base?.kind === "file" ? "both_changed" : "both_added" } };
 }
 
 function mergedMode(base: SideAtPath | undefined, ours: SideAtPath, theirs: SideAtPath): number | undefined {

@@ -4,7 +4,7 @@
 import { contentHash } from "../text/version.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
-import { type MergedSide, mergeSides, type SideConflict } from "./merge-file.ts";
+import { type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import type { LiveView, SideAtPath } from "./merge-side.ts";
 import { isDealtWith, mergedPreferring } from "./overlaps.ts";
 import { type Candidate, renamedTo } from "./renames.ts";
@@ -42,6 +42,8 @@ export interface MergeInput {
   readonly theirs: LiveView;
   /** Files that the base has and had not: asked for only where a rename may explain a conflict. */
   appeared(): Promise<readonly Candidate[]>;
+  /** Whether callers see all of a path, in the fork and in the base. */
+  isShownWhole(path: string): boolean;
   /** Which side wins where both changed the same; absent: neither. */
   readonly prefer?: "fork" | "base" | undefined;
 }
@@ -72,7 +74,8 @@ class Planning implements MergePlan {
     if (this.#taken.has(path)) return;
     const theirs = this.#input.theirs.at(path);
     if (before?.kind === "directory" && after === undefined) return this.#removedDirectory(path, theirs);
-    if (before?.kind === "file" && after === undefined && (await this.#moved(path, before, theirs))) return;
+    const isGone = after === undefined || after.kind === "directory";
+    if (before?.kind === "file" && isGone && (await this.#moved(path, before, after, theirs))) return;
     const result = await this.#merged(path, before, after, theirs);
     if ("side" in result) {
       const sources = [before, after, theirs].map(side => ({ path, side }));
@@ -91,17 +94,21 @@ class Planning implements MergePlan {
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
   ): Promise<MergedSide> {
-    const result = await mergeSides(path, before, ours, theirs);
+    const isMasked = !this.#input.isShownWhole(path);
+    const merge = isMasked ? mergeMasked : mergeSides;
+    const result = await merge(path, before, ours, theirs);
     if ("side" in result) return result;
     const { conflict } = result;
     const isText = conflict.overlaps !== undefined && before && ours && theirs;
     if (isText && this.#input.prefer !== undefined)
       return await preferring(before, ours, theirs, this.#input.prefer === "fork" ? "ours" : "theirs");
     const refused = this.#input.bases.refused(path);
-    if (refused === undefined || !(await isRewritten(refused, ours, conflict))) return result;
+    const isSettled =
+      refused !== undefined && (await isRewritten(refused, ours, isMasked ? "masked" : conflict));
+    if (!isSettled) return result;
     // Only the overlaps were dealt with: what else the base changed in the file was not, and is merged.
     if (isText) return await preferring(before, ours, theirs, "ours");
-    return await mergeSides(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
+    return await merge(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
   }
 
   /** A directory goes if nothing is left in it. That is decided when everything else is. */
@@ -109,12 +116,17 @@ class Planning implements MergePlan {
     if (theirs?.kind === "directory") this.#put(path, theirs, undefined, false);
   }
 
-  /** The fork moved a file that the base changed, or moved too. True where that explains it. */
-  async #moved(path: string, before: SideAtPath, theirs: SideAtPath | undefined): Promise<boolean> {
-    const same = theirs !== undefined && "side" in (await mergeSides(path, before, undefined, theirs));
-    if (same) return false;
+  /** The fork moved a file that the base changed, or moved too. True if that explains it. */
+  async #moved(
+    path: string,
+    before: SideAtPath,
+    after: SideAtPath | undefined,
+    theirs: SideAtPath | undefined,
+  ): Promise<boolean> {
+    const isGone = theirs === undefined || theirs.kind === "directory";
+    if (!isGone && "side" in (await mergeSides(path, before, undefined, theirs))) return false;
     const to = await this.#forkRename(path, before);
-    if (theirs === undefined) return await this.#movedOrGone(path, before, to);
+    if (isGone) return await this.#movedOrGone(path, before, to);
     if (to === undefined) return false;
     const ours = this.#forkSide(to);
     const there = this.#input.theirs.at(to);
@@ -128,7 +140,7 @@ class Planning implements MergePlan {
       this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to } });
       return true;
     }
-    this.#put(path, theirs, undefined, false);
+    this.#put(path, theirs, after, false);
     const sources = [
       { path, side: before },
       { path: to, side: ours },
@@ -138,15 +150,20 @@ class Planning implements MergePlan {
     return true;
   }
 
-  /** Neither has the file under its old name. True where that is a conflict, which is then reported. */
+  /** Neither has the file under its old name. True if that is a conflict, which is then reported. */
   async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
-    const other = await renamedTo({ path, side: before }, await this.#input.appeared());
+    const other = await this.#renamedTo(path, before, () => this.#input.appeared());
     if (other === to) return false;
     const { prefer } = this.#input;
     const at = to ?? other ?? path;
     const refused = this.#input.bases.refused(at);
     const isSettled =
-      refused !== undefined && (await isRewritten(refused, this.#forkSide(at), { reason: "kinds" }));
+      refused !== undefined &&
+      (await isRewritten(
+        refused,
+        this.#forkSide(at),
+        this.#input.isShownWhole(at) ? { reason: "kinds" } : "masked",
+      ));
     if (isSettled || (prefer === "base" && to === undefined)) return false;
     if (prefer !== undefined) {
       if (prefer === "base" && to !== undefined) this.#taken.add(to);
@@ -168,7 +185,7 @@ class Planning implements MergePlan {
 
   /** The base moved a file that the fork changed: the change follows it. */
   async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
-    const to = await renamedTo({ path, side: before }, await this.#input.appeared());
+    const to = await this.#renamedTo(path, before, () => this.#input.appeared());
     if (to === undefined || this.#input.changes.some(change => change.path === to)) return false;
     const theirs = this.#input.theirs.at(to);
     const result = await this.#merged(to, before, after, theirs);
@@ -201,9 +218,23 @@ class Planning implements MergePlan {
       const added = this.#input.changes.flatMap(({ path: at, before: was, after }) =>
         was === undefined && after?.kind === "file" && !others.has(at) ? [{ path: at, side: after }] : [],
       );
-      this.#forkRenames.set(path, await renamedTo({ path, side: before }, added));
+      this.#forkRenames.set(path, await this.#renamedTo(path, before, async () => added));
     }
     return this.#forkRenames.get(path);
+  }
+
+  /**
+   * The new path of a file. A file that a rule masks or denies has none: the merge would put its lines, or the lines of a
+   * conflict, under a path where the rule does not hold, and similarity would confirm guesses about a hidden value.
+   */
+  async #renamedTo(
+    path: string,
+    side: SideAtPath,
+    candidates: () => Promise<readonly Candidate[]>,
+  ): Promise<string | undefined> {
+    if (!this.#input.isShownWhole(path)) return undefined;
+    const shown = (await candidates()).filter(candidate => this.#input.isShownWhole(candidate.path));
+    return await renamedTo({ path, side }, shown);
   }
 
   #put(
@@ -277,14 +308,19 @@ async function preferring(
   return { side: { kind: "file", mode, bytes: async () => bytes } };
 }
 
-/** Whether the fork has resolved a conflict since it was reported: every overlap has other lines than then. */
+/**
+ * Whether the fork has resolved a conflict since it was reported: every overlap has other lines than then. A masked file
+ * was resolved if it was written again, whatever it holds.
+ */
 async function isRewritten(
   { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
   ours: SideAtPath | undefined,
-  { overlaps }: SideConflict,
+  conflict: SideConflict | "masked",
 ): Promise<boolean> {
   if (ours === undefined || then === null) return (ours === undefined) !== (then === null);
+  const overlaps = conflict === "masked" ? undefined : conflict.overlaps;
   if (told !== undefined && overlaps !== undefined) return isDealtWith(told, overlaps);
   if (ours.kind !== then.kind || ours.mode !== then.mode || ours.target !== then.target) return true;
+  if (conflict === "masked") return ours.stamp !== then.stamp;
   return ours.kind === "file" && contentHash(await ours.bytes()) !== then.hash;
 }

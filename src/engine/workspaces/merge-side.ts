@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Fault, type Kind } from "../fault.ts";
 import { contentAt } from "../workspace/commit/if-there.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
+import { ifThere, system } from "../workspace/errno.ts";
 import { addressOf } from "../workspace/footprint/raw-names.ts";
 import { bytesOf, display, type Handle } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
@@ -16,6 +17,8 @@ export interface SideAtPath {
   readonly mode: number;
   /** Where a link points, in written form (name.ts). */
   readonly target?: string;
+  /** Of a file in a workspace: another one each time that it is written. */
+  readonly stamp?: string;
   /** Of a file. */
   bytes(): Promise<Buffer>;
 }
@@ -38,12 +41,7 @@ export class FrozenView implements TreeView {
 
   at(path: string): SideAtPath | undefined {
     const address = this.#tree.below(addressOf(bytesOf(path)));
-    let facts: ReturnType<typeof factsAt>;
-    try {
-      facts = factsAt(address);
-    } catch {
-      return undefined; // a directory above it is none
-    }
+    const facts = system(display(bytesOf(path)), () => ifThere(() => factsAt(address)));
     if (facts === undefined) return undefined;
     const { kind, mode, target, size } = facts;
     return {
@@ -73,6 +71,16 @@ export class LiveView implements TreeView {
     return this.workspace.recorded(join(this.workspace.roots[0]?.path ?? "", path));
   }
 
+  /** Whether a rule hides a path completely. */
+  isHidden(path: string): boolean {
+    return this.workspace.isHidden(this.pathOf(path).absolute);
+  }
+
+  /** Whether callers see the real bytes of a path. */
+  isShownWhole(path: string): boolean {
+    return this.workspace.isShownWhole(this.pathOf(path).absolute);
+  }
+
   at(path: string): SideAtPath | undefined {
     const slash = path.lastIndexOf("/");
     if (slash > 0 && !this.isDirectory(path.slice(0, slash))) return undefined;
@@ -98,11 +106,12 @@ export class LiveView implements TreeView {
   #sideAt(path: string): SideAtPath | undefined {
     const at = this.pathOf(path);
     try {
-      const { kind, mode, target } = this.workspace.lstat(at);
+      const { kind, mode, target, inode, modified } = this.workspace.lstat(at);
       return {
         kind,
         mode,
         ...(target !== undefined && { target }),
+        ...(kind === "file" && { stamp: `${inode} ${modified.getTime()}` }),
         // Read once: a merge is computed from the same bytes that it later expects to find.
         bytes: once(async () => {
           using file = await this.workspace.openUnmasked(at);
@@ -131,4 +140,16 @@ export async function isSameSide(a: SideAtPath | undefined, b: SideAtPath | unde
   if (a.kind === "symlink") return a.target === b.target;
   if (a.mode !== b.mode) return false;
   return a.kind !== "file" || (await a.bytes()).equals(await b.bytes());
+}
+
+/**
+ * Like `isSameSide`, for a masked file: whether the fork has left it unwritten since `before`. Contents are not compared,
+ * because that would tell a caller whether a guess of the hidden value is right.
+ */
+export async function isUnwritten(
+  before: SideAtPath | undefined,
+  after: SideAtPath | undefined,
+): Promise<boolean> {
+  if (before?.kind !== "file" || after?.kind !== "file") return await isSameSide(before, after);
+  return before.mode === after.mode && after.stamp !== undefined && before.stamp === after.stamp;
 }

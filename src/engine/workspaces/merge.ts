@@ -14,7 +14,6 @@ import {
   recorded,
 } from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
-import { newId } from "./layout.ts";
 import {
   type Conflict,
   type MergePlan,
@@ -64,12 +63,12 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
   for (let round = 1; ; round++) {
     const plan = await planned(trees, bases, changes, options.prefer);
     if (plan.conflicts.length > 0) {
-      await remember(options, id, await refusal(plan.conflicts, changes, trees));
+      await remember(options, trees, await refusal(plan.conflicts, changes, trees));
       throw refused(plan.conflicts, trees, options);
     }
     try {
       const change = await commit(plan.outcomes, trees);
-      if (changes.length > 0) await remember(options, id, await merged(change ?? "", changes));
+      if (changes.length > 0) await remember(options, trees, await merged(change ?? "", changes));
       const files = plan.outcomes
         .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
         .map(fileOf);
@@ -81,16 +80,17 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
 }
 
 function planned(
-  { origin, base, signal }: MergeTrees,
+  { origin, fork, base, signal }: MergeTrees,
   bases: Bases,
   changes: readonly ForkChange[],
   prefer: MergeOptions["prefer"],
 ): Promise<MergePlan> {
-  const theirs = new LiveView(base);
+  const [ours, theirs] = [new LiveView(fork), new LiveView(base)];
+  const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
   let found: Promise<readonly Candidate[]> | undefined;
   const appeared = async (): Promise<readonly Candidate[]> => {
     const paths = await origin.appearedIn(base, signal);
-    return paths.flatMap(path => {
+    return paths.filter(isShownWhole).flatMap(path => {
       const side = theirs.at(path);
       return side?.kind === "file" ? [{ path, side }] : [];
     });
@@ -100,6 +100,7 @@ function planned(
     bases,
     theirs,
     appeared: () => (found ??= appeared()),
+    isShownWhole,
     prefer,
   });
 }
@@ -225,13 +226,17 @@ async function refusal(
   return { event: { type: "refused", paths }, objects };
 }
 
-/** Appends to the fork's log. No other process merges this fork now, but one may have a moment ago. */
+/**
+ * Appends to the fork's log. No other process merges this fork now, but one may have a moment ago. The entry has an id
+ * like those of changes: where the log is shared, every server makes its next ids so that they sort behind this one.
+ */
 async function remember(
   { store, log }: MergeOptions,
-  id: string,
+  { base, record: { id } }: MergeTrees,
   { event, objects }: Recorded,
 ): Promise<void> {
-  const entry = { id: newId(), body: log.print(event), objects: [...objects.keys()], bytes: 0 };
+  const made = base.archive.changes.newId();
+  const entry = { id: made, body: log.print(event), objects: [...objects.keys()], bytes: 0 };
   for (;;) {
     const info = await store.info(id);
     if (info === undefined) return; // dropped and collected meanwhile
@@ -248,7 +253,7 @@ function refused(
 ): Fault {
   const view = new LiveView(base);
   const shown = conflicts.map(({ overlaps: _, ...conflict }) => {
-    if (base.isShownWhole(view.pathOf(conflict.path).absolute)) return conflict;
+    if (view.isShownWhole(conflict.path)) return conflict;
     const { fork: _fork, base: _base, ...rest } = conflict;
     return rest;
   });

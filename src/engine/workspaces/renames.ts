@@ -13,7 +13,7 @@ const leastSimilarity = 0.5;
 const mostCandidates = 1000;
 const mostBytes = 4 * 1024 * 1024;
 
-/** The new path of a file; undefined where none is similar enough. */
+/** The new path of a file; undefined if none is similar enough. */
 export async function renamedTo(old: Candidate, appeared: readonly Candidate[]): Promise<string | undefined> {
   if (old.side.kind !== "file") return undefined; // links and directories are not compared
   const before = await old.side.bytes();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { EntryBody } from "../replica/entry-body.ts";
 import { openReplica } from "../replica/open-replica.ts";
-import { readOrigin } from "../replica/read-log.ts";
+import { readOrigin, writtenPaths } from "../replica/read-log.ts";
 import type { Replica } from "../replica/replica.ts";
 import type { ReplicaOptions } from "../replica/replica-options.ts";
 import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
@@ -84,9 +84,10 @@ export class SharedWorkspaces extends Workspaces {
   ): Promise<WorkspaceRecord> {
     checkName(name);
     if ((await this.store.find(name)) !== undefined) throw new Fault("workspace_exists", { name });
+    const source = from === undefined ? undefined : this.copied(from);
     const tree = `${name}-${newId()}`;
     using _ = await claimed(this.layout.claims, `tree-${tree}`, signal);
-    await this.#makeTree(tree, from === undefined ? undefined : { directory: from, method: "copy" }, signal);
+    await this.#makeTree(tree, source, signal);
     const about = aboutOf({ kind: "created", method: "copy", owner, tree });
     const info = await this.store.create({ name, about });
     if (typeof info === "string") {
@@ -196,7 +197,11 @@ export class SharedWorkspaces extends Workspaces {
     await base?.refresh("writes");
     const origin = await readOrigin(this.store, parent);
     const states = { origin, fork: replica.state, base: base?.state };
-    const log = new LogOrigin(states, hash => replica.content(hash));
+    const log = new LogOrigin(
+      states,
+      hash => replica.content(hash),
+      () => writtenPaths(this.store, record.id),
+    );
     return (await this.withOrigin(record, opener, log, action)) as T;
   }
 

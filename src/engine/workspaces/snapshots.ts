@@ -12,6 +12,7 @@ import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { system } from "../workspace/errno.ts";
 import { display, Handle } from "../workspace/handle.ts";
+import { reserveIn } from "../workspace/reserved.ts";
 import { type Claim, claim, claimed, claimsIn } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import { cloneTree, type TreeEntries } from "../workspace/tree/clone-tree.ts";
@@ -76,6 +77,7 @@ export class Snapshots {
     try {
       using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
       using root = system(base.root, () => Handle.open(base.root, { directory: true }));
+      reserveIn([{ path: base.root, access: "read-only" }]);
       using last = await this.latest(base);
       if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last.id;
       using made = await this.#make(root, base, last, signal);
@@ -86,7 +88,7 @@ export class Snapshots {
     }
   }
 
-  /** Keeps a snapshot from being removed. Undefined where it is not there. */
+  /** Keeps a snapshot from being removed. Undefined if it is not there. */
   async hold(id: string): Promise<HeldSnapshot | undefined> {
     using _ = await claimed(this.#layout.claims, "collect");
     if (!this.has(id)) return undefined;
@@ -110,13 +112,25 @@ export class Snapshots {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const seen = this.#seen(id);
-    const isLarge = (sys.lstat(join(this.#layout.snapshots, id, "entries"))?.size ?? 0) > largeEntriesBytes;
-    if (seen !== undefined && (await isChangedSince(base.root, { since: seen, isLarge })) === false)
-      return true;
+    const size = sys.lstat(join(this.#layout.snapshots, id, "entries"))?.size ?? 0;
+    if (seen !== undefined && (await this.#isStill(base, seen, size))) return true;
     const now = Date.now();
-    if (!(await isUnchanged(root, this.#entries(id), new Set(), signal))) return false;
+    if (!(await isUnchanged(root, this.#entries(id), signal))) return false;
     this.#see(id, now);
     return true;
+  }
+
+  /**
+   * Whether nothing in a workspace has changed since a time; false where that is unknown. What changes in an overlay
+   * mount changes its upper directory, because the snapshot below never changes: only that one is looked at.
+   */
+  async #isStill(base: WorkspaceRecord, since: number, entriesBytes: number): Promise<boolean> {
+    const { method, tree, root } = base;
+    const look =
+      method === "overlay" && tree !== undefined
+        ? isChangedSince(join(this.#layout.trees, tree, "upper"), { since })
+        : isChangedSince(root, { since, isLarge: entriesBytes > largeEntriesBytes });
+    return (await look) === false;
   }
 
   async #make(
@@ -136,12 +150,10 @@ export class Snapshots {
         const [now, offset] = [Date.now(), clockOffset()];
         const entries = await this.#clone(root, id, previous, signal);
         const text = printEntries(entries);
-        const since = now - slackMs;
-        const look = { since, isLarge: text.length > largeEntriesBytes };
         const isStill =
-          (await isChangedSince(base.root, look)) === false && isSteady(now, offset)
+          (await this.#isStill(base, now - slackMs, text.length)) && isSteady(now, offset)
             ? true
-            : await isUnchanged(root, entries, new Set(), signal);
+            : await isUnchanged(root, entries, signal);
         if (isStill) {
           await flushFileSystem(join(this.#layout.snapshots, id));
           writeNamedFile(join(this.#layout.snapshots, id, "entries"), text);
@@ -180,7 +192,7 @@ export class Snapshots {
     return parseEntries(text ?? "[]");
   }
 
-  /** When the base was last found to be as the snapshot has it; undefined where the clock was set since. */
+  /** When the base was last found to be as the snapshot has it; undefined if the clock was set since. */
   #seen(id: string): number | undefined {
     const text = contentAt(join(this.#layout.snapshots, id, "seen"), maxSmallBytes)?.toString("utf8") ?? "";
     const [time = Number.NaN, offset = Number.NaN] = text.split(" ").map(Number);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";
-import { contentAt, namesIn } from "../workspace/commit/if-there.ts";
+import { namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { Handle } from "../workspace/handle.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
@@ -24,6 +24,12 @@ interface Measured {
   at: number;
 }
 
+/** As the name of an empty file says it: one look at a directory tells all sizes. */
+interface RecordedSize extends TreeSize {
+  /** More than one where two processes measured at the same time. */
+  readonly names: readonly string[];
+}
+
 /** A measurement is good for this long: commands write without telling. */
 const freshMs = 15_000;
 
@@ -31,31 +37,29 @@ export class Usage {
   readonly #layout: Layout;
   readonly #limits: UsageLimits;
   readonly #known = new Map<string, Measured>();
-  /** What other processes measured, as it was last read. */
-  readonly #read = new Map<string, { readonly size: TreeSize; readonly at: number }>();
+  /** What any process measured, as it was last read. */
+  readonly #recorded = new Map<string, RecordedSize>();
 
   constructor(layout: Layout, limits: UsageLimits) {
     this.#layout = layout;
     this.#limits = limits;
   }
 
-  /** The trees that have been measured by any process. */
-  measured(): ReadonlySet<string> {
-    return new Set(namesIn(this.#layout.sizes));
+  /** Reads what other processes measured. */
+  refresh(): void {
+    const recorded = this.#recorded;
+    recorded.clear();
+    for (const name of namesIn(this.#layout.sizes)) {
+      const [, tree, bytes, files] = /^(.+)\.(\d+)\.(\d+)$/.exec(name) ?? [];
+      if (tree === undefined) continue;
+      const names = [...(recorded.get(tree)?.names ?? []), name];
+      recorded.set(tree, { bytes: Number(bytes), files: Number(files), names });
+    }
   }
 
-  /** As it was last measured; undefined where it never was. */
+  /** As it was last measured; undefined if it never was, as far as is known since `refresh`. */
   last(tree: string): TreeSize | undefined {
-    const known = this.#known.get(tree);
-    if (known !== undefined) return known;
-    const before = this.#read.get(tree);
-    if (before !== undefined && clock() - before.at < freshMs) return before.size;
-    const text = contentAt(join(this.#layout.sizes, tree), 100)?.toString("utf8") ?? "";
-    const [, bytes, files] = /^(\d+) (\d+)$/.exec(text) ?? [];
-    if (bytes === undefined) return undefined;
-    const size = { bytes: Number(bytes), files: Number(files) };
-    this.#read.set(tree, { size, at: clock() });
-    return size;
+    return this.#known.get(tree) ?? this.#recorded.get(tree);
   }
 
   /** Whether this process measured it a moment ago. */
@@ -70,18 +74,26 @@ export class Usage {
       directory: true,
     });
     const size = await treeSize(handle);
-    const before = this.last(tree);
     this.#known.set(tree, { ...size, at: clock() });
-    // Not flushed: what a crash takes is measured again.
-    if (before?.bytes !== size.bytes || before.files !== size.files)
-      writeNamedFile(join(this.#layout.sizes, tree), `${size.bytes} ${size.files}`, { flush: false });
+    this.#record(tree, size);
     return size;
+  }
+
+  /** Not flushed: what a crash takes is measured again. */
+  #record(tree: string, { bytes, files }: TreeSize): void {
+    const name = `${tree}.${bytes}.${files}`;
+    const { names = [] } = this.#recorded.get(tree) ?? {};
+    if (names.length === 1 && names[0] === name) return;
+    const at = (other: string) => `${this.#layout.sizes}/${other}`;
+    writeNamedFile(at(name), "", { flush: false });
+    for (const other of names) if (other !== name) unlinkIfThere(at(other));
+    this.#recorded.set(tree, { bytes, files, names: [name] });
   }
 
   forget(tree: string): void {
     this.#known.delete(tree);
-    this.#read.delete(tree);
-    if (sys.lstat(join(this.#layout.sizes, tree)) !== undefined) sys.unlink(join(this.#layout.sizes, tree));
+    this.refresh();
+    for (const name of this.#recorded.get(tree)?.names ?? []) unlinkIfThere(`${this.#layout.sizes}/${name}`);
   }
 
   /** Refuses changes that would exceed a limit. What only removes is never refused. Faults: `over_quota`. */
@@ -91,7 +103,10 @@ export class Usage {
     if (maxBytes === Infinity && maxFiles === 0) return;
     const tree = treeServed(workspace, this.#layout);
     if (tree === undefined || changes.every(({ kind }) => kind === "remove")) return;
-    if (!this.isFresh(tree)) await this.measure(tree);
+    if (!this.isFresh(tree)) {
+      this.refresh();
+      await this.measure(tree);
+    }
     const known = this.#known.get(tree);
     if (known === undefined) return;
     const added = additions(workspace, changes);
@@ -104,7 +119,7 @@ export class Usage {
   }
 }
 
-/** The folder of the tree that is served; undefined where it is a directory of the user's. */
+/** The folder of the tree that is served; undefined if it is a directory of the user's. */
 function treeServed({ roots: [root] }: Workspace, { trees }: Layout): string | undefined {
   const path = root?.path ?? "";
   return path.startsWith(`${trees}/`) ? path.slice(trees.length + 1).split("/")[0] : undefined;

@@ -8,10 +8,12 @@ import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { system } from "../workspace/errno.ts";
 import { display, Handle } from "../workspace/handle.ts";
+import { reserveIn } from "../workspace/reserved.ts";
 import { type Access, isWithin } from "../workspace/root.ts";
 import { claim, claimed } from "../workspace/system/claim.ts";
 import { privatise } from "../workspace/tree/privatise.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { Announcements } from "./announcements.ts";
 import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
 import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
@@ -20,7 +22,7 @@ import { type ForkDifference, fileDifferences } from "./file-difference.ts";
 import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
-import { dismantle, lastUsed, materialise, remount, touchUsed } from "./materialise.ts";
+import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
 import { type MergeResult, mergeFork } from "./merge.ts";
 import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -61,6 +63,8 @@ export class Workspaces implements AsyncDisposable {
   /** @internal */
   readonly usage: Usage;
   /** @internal */
+  readonly announcements: Announcements;
+  /** @internal */
   readonly store: WorkspaceStore;
   readonly unusedMs: number | undefined;
   readonly #method: CopyMethod | undefined;
@@ -86,6 +90,7 @@ export class Workspaces implements AsyncDisposable {
     this.snapshots = new Snapshots(this.layout);
     this.#bindings = new Bindings(this.layout);
     this.usage = new Usage(this.layout, limits);
+    this.announcements = new Announcements(this.layout);
     this.#method = method;
   }
 
@@ -128,7 +133,7 @@ export class Workspaces implements AsyncDisposable {
   }
 
   /**
-   * The workspace that a grant is for: the one that had the name when the grant was first used. Undefined where there is
+   * The workspace that a grant is for: the one that had the name when the grant was first used. Undefined if there is
    * none, or where that one was dropped, whatever has the name by now. @internal
    */
   async boundTo(grant: string, name: string): Promise<WorkspaceRecord | undefined> {
@@ -138,13 +143,13 @@ export class Workspaces implements AsyncDisposable {
     return await this.byId(known ?? (await this.#bindings.set(grant, name, id)));
   }
 
-  /** Undefined where it does not exist, or was dropped. @internal */
+  /** Undefined if it does not exist, or was dropped. @internal */
   async byId(id: WorkspaceId): Promise<WorkspaceRecord | undefined> {
     const info = await this.store.info(id);
     return info === undefined || info.dropped !== undefined ? undefined : this.recordFrom(info);
   }
 
-  /** The workspace that is served from a directory; undefined where none is. @internal */
+  /** The workspace that is served from a directory; undefined if none is. @internal */
   async servedFrom(root: string): Promise<WorkspaceRecord | undefined> {
     // The folder of a tree is named after its workspace.
     const [, name] = /\/([^/]+)-[0-9a-f]{16}\/tree$/.exec(root) ?? [];
@@ -154,41 +159,53 @@ export class Workspaces implements AsyncDisposable {
     return (await this.list()).find(one => one.root === root);
   }
 
-  /** Whether a workspace is another one, or was forked from it, directly or not. @internal */
-  async descends(record: WorkspaceRecord, from: WorkspaceRecord): Promise<boolean> {
+  /**
+   * Whether a workspace is another one, or was forked from it, directly or not. `known` are records that need not be
+   * looked up. @internal
+   */
+  async descends(
+    record: WorkspaceRecord,
+    from: WorkspaceRecord,
+    known?: ReadonlyMap<WorkspaceId, WorkspaceRecord>,
+  ): Promise<boolean> {
     for (let at: string | undefined = record.id; at !== undefined; ) {
       if (at === from.id) return true;
-      at = (await this.store.info(at))?.parent?.workspace;
+      const seen: WorkspaceRecord | undefined = known?.get(at);
+      at = seen === undefined ? (await this.store.info(at))?.parent?.workspace : seen.base;
     }
     return false;
   }
 
   /** What a list shows, in the order of names. */
   async described(): Promise<ListedWorkspace[]> {
+    const began = clock();
     const all = await this.list();
     const names = new Map(all.map(({ id, name }) => [id, name]));
     const now = Date.now();
     const used = new Map(all.map(record => [record, this.lastUsed(record) ?? now]));
-    await this.#measureSome([...all].sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)));
-    const measured = this.usage.measured();
+    this.usage.refresh();
+    const lastFirst = [...all].sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0));
+    const left = began + listMs - clock();
+    await this.#measureSome(lastFirst, Math.max(leastMeasuringMs, Math.min(left, mostMeasuringMs)));
     return all.map(record => {
       const since = used.get(record) ?? now;
-      const expires = expiryOf(record, since, this.unusedMs, now);
       const { tree = "" } = record;
-      const size = measured.has(tree) ? this.usage.last(tree) : undefined;
-      return {
-        record,
-        used: since,
-        ...(record.base !== undefined && { baseName: names.get(record.base) ?? record.base }),
-        ...(size !== undefined && { size: size.bytes }),
-        ...(expires !== undefined && { expires }),
-      };
+      const expires =
+        record.kind === "fork" && this.unusedMs !== undefined
+          ? this.announcements.expiry(tree, since, this.unusedMs, now)
+          : undefined;
+      const size = this.usage.last(tree);
+      const listed: { -readonly [K in keyof ListedWorkspace]: ListedWorkspace[K] } = { record, used: since };
+      if (record.base !== undefined) listed.baseName = names.get(record.base) ?? record.base;
+      if (size !== undefined) listed.size = size.bytes;
+      if (expires !== undefined) listed.expires = expires;
+      return listed;
     });
   }
 
-  /** Measures forks by mounts, whose own files are few, as long as a list may take. */
-  async #measureSome(records: readonly WorkspaceRecord[]): Promise<void> {
-    const until = clock() + measuringMs;
+  /** Measures forks by mounts, whose own files are few, for so many milliseconds. */
+  async #measureSome(records: readonly WorkspaceRecord[], forMs: number): Promise<void> {
+    const until = clock() + forMs;
     for (const { method, tree } of records) {
       if (clock() > until) return;
       if (method === "overlay" && tree !== undefined && !this.usage.isFresh(tree))
@@ -196,7 +213,7 @@ export class Workspaces implements AsyncDisposable {
     }
   }
 
-  /** When it was last used; undefined where that is not recorded. */
+  /** When it was last used; undefined if that is not recorded. */
   lastUsed({ tree }: WorkspaceRecord): number | undefined {
     return tree === undefined ? undefined : lastUsed(this.layout, tree);
   }
@@ -260,18 +277,21 @@ export class Workspaces implements AsyncDisposable {
     signal?: AbortSignal,
   ): Promise<WorkspaceRecord> {
     checkName(name);
-    const source = from === undefined ? undefined : ({ directory: resolve(from), method: "copy" } as const);
-    if (source !== undefined) {
-      using handle = system(source.directory, () => Handle.open(source.directory));
-      if (!handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: source.directory });
-      const path = display(handle.whereabouts());
-      if (isWithin(path, this.layout.path) || isWithin(this.layout.path, path))
-        throw new Fault("nested_workspace", { path, other: this.layout.path });
-    }
+    const source = from === undefined ? undefined : this.copied(from);
     return await this.#make(name, undefined, async tree => {
       await materialise(this.layout, tree, source, signal);
       return { about: { kind: "created", method: "copy", owner } };
     });
+  }
+
+  /** A directory that a workspace is to begin as. Faults: `not_a_directory`, `nested_workspace`. @internal */
+  protected copied(from: string): Source {
+    const directory = resolve(from);
+    using handle = system(directory, () => Handle.open(directory));
+    if (!handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: directory });
+    this.#refuseNested(display(handle.whereabouts()), []);
+    reserveIn([{ path: directory, access: "read-only" }]);
+    return { directory, method: "copy" };
   }
 
   /** Faults: `workspace_exists`, `unknown_workspace`, `base_gone`, `base_changing`. */
@@ -501,22 +521,9 @@ function placeOf(root: string, { trees }: Layout): string | undefined {
   return isWithin(root, trees) ? join(trees, root.slice(trees.length + 1).split("/")[0] ?? "") : undefined;
 }
 
-/** How long a list may spend on looking at sizes. */
-const measuringMs = 10;
-
-/** A fork is announced when this share of its time is left. */
-const announced = 0.2;
-
-function expiryOf(
-  { kind }: WorkspaceRecord,
-  used: number,
-  unusedMs: number | undefined,
-  now: number,
-): number | undefined {
-  if (kind !== "fork" || unusedMs === undefined) return undefined;
-  const at = used + unusedMs;
-  return at - now < unusedMs * announced ? at : undefined;
-}
+/** Looking at sizes takes what is left of this time, between the least and the most. */
+const listMs = 40;
+const [leastMeasuringMs, mostMeasuringMs] = [2, 10];
 
 function unlessGone(error: unknown): false {
   if (Fault.is(error, "base_gone")) return false;

@@ -1,6 +1,6 @@
 // A tracer for the OpenTelemetry API that does what a server's spans need: identifiers, sampling by the environment's
 // choice, and a place to put spans that have ended.
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   type Context,
   context as contexts,
@@ -69,16 +69,22 @@ function samplerOf({ name, ratio }: TelemetrySettings["sampler"]) {
       : chosen(traceId);
 }
 
-/** Random bytes are cheap by the page. */
-const page = Buffer.alloc(4096);
-let used = page.length;
+/** Random digits are cheap by the page. */
+const pageBytes = 4096;
+let digits = "";
+let used = 0;
 
 function randomHex(bytes: number): string {
-  if (used + bytes > page.length) {
-    randomFillSync(page);
+  if (used + 2 * bytes > digits.length) {
+    digits = randomBytes(pageBytes).toString("hex");
     used = 0;
   }
-  const hex = page.toString("hex", used, used + bytes);
-  used += bytes;
-  return /^0+$/.test(hex) ? randomHex(bytes) : hex;
+  const hex = digits.slice(used, used + 2 * bytes);
+  used += 2 * bytes;
+  return isZero(hex) ? randomHex(bytes) : hex;
+}
+
+/** An identifier of zeros counts as none. */
+function isZero(hex: string): boolean {
+  return hex.startsWith("00000000") && /^0+$/.test(hex);
 }

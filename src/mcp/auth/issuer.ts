@@ -12,7 +12,7 @@ export class Issuer {
   readonly #name: string;
   #keys: Promise<JWTVerifyGetKey> | undefined;
 
-  /** Throws where the URL is none that can be trusted. */
+  /** Throws if the URL is none that can be trusted. */
   constructor(name: string) {
     this.#name = name;
     this.#url = trusted(name);

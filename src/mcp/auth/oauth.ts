@@ -64,7 +64,7 @@ export class OAuth implements Authenticator {
   readonly #verified = new Recent<Verified>(1000);
   readonly #principals = new Recent<Principal>(500, principal => principal.retire());
 
-  /** Throws where a URL is none that can be used. */
+  /** Throws if a URL is none that can be used. */
   constructor(options: OAuthOptions) {
     this.#options = options;
     this.#issuer = new Issuer(options.issuer);

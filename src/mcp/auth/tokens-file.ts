@@ -1,6 +1,6 @@
 // The token file: who may call, and with which rights. It holds only hashes of tokens; each token is 256 random bits,
 // so a plain hash is enough. An unknown key is refused: it may have been meant as a restriction.
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { Grant } from "../../engine/workspace/grant.ts";
 import { isRecord } from "../jsonrpc.ts";
@@ -39,7 +39,7 @@ export function newToken(): string {
 }
 
 export function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 export function hashText(token: string): string {

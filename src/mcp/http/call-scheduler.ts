@@ -77,9 +77,9 @@ export class CallScheduler {
     const { principal, table, address, bytes: bytesIn } = requestContext;
     const queue = this.#queues[call.effect];
     using _turn = await queue.enter(
-      requestContext.line,
+      requestContext.open.line,
       principal.is.concurrency ?? defaultConcurrency,
-      caller.signal,
+      caller,
     );
     const { name: who, workspace } = principal.is;
     const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };

@@ -1,10 +1,16 @@
-// A round-robin queue. It runs so many calls at once, and so many per caller: half of that while other callers have
+// A round-robin queue. It runs this many calls at once, and so many per caller: half of that while other callers have
 // calls here. Each caller waits in its own queue, and the callers take turns, so a caller with thousands of calls delays
 // only itself.
 
 interface Ticket {
   readonly limit: number;
   enter(): void;
+}
+
+/** A call that may be aborted while it waits. */
+interface AbortableCall {
+  readonly aborted: boolean;
+  readonly signal: AbortSignal;
 }
 
 interface CallerQueue {
@@ -29,12 +35,33 @@ export class FairQueue {
     return this.#sum(queue => queue.waiting.length);
   }
 
-  /** Waits for this caller's turn; the caller may have `limit` calls running. Rejects when the signal is aborted. */
-  async enter(caller: string, limit: number, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted();
+  /**
+   * Waits for this caller's turn; the caller may have `limit` calls running. Rejects when the call is aborted; its
+   * signal is asked for only if it has to wait.
+   */
+  async enter(caller: string, limit: number, call: AbortableCall): Promise<Disposable> {
+    if (call.aborted) call.signal.throwIfAborted();
     const queue = this.#queues.get(caller) ?? { running: 0, waiting: [] };
     this.#queues.set(caller, queue);
-    await new Promise<void>((resolve, reject) => {
+    // If a slot is free, every waiting call is held back by its own caller's limit, so this call skips no one.
+    if (this.#free > 0 && queue.waiting.length === 0 && queue.running < this.#share(limit))
+      this.#start(caller, queue);
+    else await this.#wait(caller, queue, limit, call.signal);
+    let inside = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (!inside) return;
+        inside = false;
+        queue.running--;
+        this.#free++;
+        this.#forget(caller, queue);
+        this.#admit();
+      },
+    };
+  }
+
+  #wait(caller: string, queue: CallerQueue, limit: number, signal: AbortSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
       const leave = () => {
         queue.waiting.splice(queue.waiting.indexOf(ticket), 1);
         this.#forget(caller, queue);
@@ -49,19 +76,19 @@ export class FairQueue {
       };
       signal.addEventListener("abort", leave, { once: true });
       queue.waiting.push(ticket);
-      this.#admit();
     });
-    let inside = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (!inside) return;
-        inside = false;
-        queue.running--;
-        this.#free++;
-        this.#forget(caller, queue);
-        this.#admit();
-      },
-    };
+  }
+
+  #share(limit: number): number {
+    return this.#queues.size > 1 ? Math.ceil(limit / 2) : limit;
+  }
+
+  /** The caller moves to the end of the turns. */
+  #start(caller: string, queue: CallerQueue): void {
+    queue.running++;
+    this.#free--;
+    this.#queues.delete(caller);
+    this.#queues.set(caller, queue);
   }
 
   #admit(): void {
@@ -70,13 +97,9 @@ export class FairQueue {
       if (this.#free === 0) return;
       const [ticket] = queue.waiting;
       if (ticket === undefined) continue;
-      const share = this.#queues.size > 1 ? Math.ceil(ticket.limit / 2) : ticket.limit;
-      if (queue.running >= share) continue;
+      if (queue.running >= this.#share(ticket.limit)) continue;
       queue.waiting.shift();
-      queue.running++;
-      this.#free--;
-      this.#queues.delete(caller);
-      this.#queues.set(caller, queue);
+      this.#start(caller, queue);
       ticket.enter();
     }
   }

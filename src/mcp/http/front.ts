@@ -137,6 +137,7 @@ export class Front {
     }
     const [, place, named, found] = /^\/mcp(?:\/w\/([^/]+))?(?:\/([^/]+))?(\/?)$/.exec(path) ?? [];
     if (found === undefined) throw new Refusal(404, "Not found: the server is at /mcp");
+    this.#options.hostCheck.checkSite(request.headers.origin, request.headers["sec-fetch-site"]);
     const principal = await this.#options.places.for(identified, place);
     const table = await tables.for(principal, named);
     if (this.ending) throw new Refusal(503, "The server is ending", { headers: { connection: "close" } });
@@ -147,7 +148,7 @@ export class Front {
     const address = addressOf(request);
     const traceHeaders = traceHeadersOf(request);
     const requestContext: RequestContext = {
-      ...open,
+      open,
       principal,
       table,
       method,
@@ -155,6 +156,7 @@ export class Front {
       address,
       traceHeaders,
     };
+    if (await endpoint.answerDirectly(request, response, requestContext, message, headers)) return;
     const answer = endpoint
       .fetch(webRequest(request, path, open.signal), requestContext, message)
       .then(given => {

@@ -40,7 +40,7 @@ export interface Handler {
 }
 
 /**
- * The MCP endpoint as a function of Node's request and response, for a server of your own. Throws where the token file
+ * The MCP endpoint as a function of Node's request and response, for a server of your own. Throws if the token file
  * cannot be used.
  */
 export async function createHandler(options: HandlerOptions): Promise<Handler> {

@@ -1,5 +1,6 @@
 // Who may talk to us at all, by headers that browsers do not let pages forge: the Host (a page whose name was pointed
-// at this machine still sends its own) and the Origin. Both are exact lists.
+// at this machine still sends its own) and the Origin. Both are exact lists. Of some requests (links, images) browsers
+// leave the Origin out, and say in Sec-Fetch-Site that they are for another site's page.
 import { networkInterfaces } from "node:os";
 import { inUrl, isLoopback, isWildcard, type ListenAddress } from "./listen-address.ts";
 import { Refusal } from "./refusal.ts";
@@ -25,7 +26,7 @@ export class HostCheck {
     this.#origins = new Set(origins.map(origin => origin.toLowerCase()));
   }
 
-  /** Throws where the request is not for us, or from a page that we do not know. */
+  /** Throws if the request is not for us, or from a page that we do not know. */
   check(host: string | undefined, origin: string | undefined): void {
     const name = host?.toLowerCase() ?? "";
     if (!this.#hosts.has(name) && !this.#hosts.has(name.replace(/:\d+$/, ""))) {
@@ -34,6 +35,12 @@ export class HostCheck {
     if (origin !== undefined && !this.#knows(origin, name)) {
       throw new Refusal(403, "Forbidden: requests from that Origin are not accepted (see --allow-origin)");
     }
+  }
+
+  /** Throws if a page of another site sends the request. One that we know sends its Origin. */
+  checkSite(origin: string | undefined, site: unknown): void {
+    if (origin === undefined && (site === "cross-site" || site === "same-site"))
+      throw new Refusal(403, "Forbidden: requests from pages of other sites are not accepted");
   }
 
   /** What lets a page that we know read the answers. */

@@ -12,13 +12,13 @@ export interface ListenAddress {
 /** The first descriptor that systemd hands over. */
 const firstHandedOver = 3;
 
-/** The socket that systemd hands over to this process (`man sd_listen_fds`); undefined where it does not. */
+/** The socket that systemd hands over to this process (`man sd_listen_fds`); undefined if it does not. */
 export function handedOver({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): ListenAddress | undefined {
   if (LISTEN_PID !== String(process.pid) || !(Number(LISTEN_FDS) >= 1)) return undefined;
   return { host: "0.0.0.0", port: 0, descriptor: firstHandedOver };
 }
 
-/** Undefined where the text is no address. */
+/** Undefined if the text is no address. */
 export function parseAddress(text: string): ListenAddress | undefined {
   const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]:|([^:[\]]*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);

@@ -1,4 +1,4 @@
-// Rate limit per caller: a token bucket of so many requests per minute.
+// Rate limit per caller: a token bucket of this many requests per minute.
 import { clock } from "../../engine/clock.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 export class Rates {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Throws where the caller has asked too often. */
+  /** Throws if the caller has asked too often. */
   count(caller: string, perMinute: number, now = clock()): void {
     const seconds = this.waitOf(caller, perMinute, now);
     if (seconds === undefined) return;

@@ -2,17 +2,13 @@
 import type { Session } from "../../contract/session.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { TraceHeaders } from "../trace-context.ts";
+import type { OpenRequest } from "./open-requests.ts";
 import type { MethodTable } from "./tables.ts";
 
 export interface RequestContext {
   readonly principal: Principal;
   readonly table: MethodTable;
-  /** The scheduling key: the caller or, if callers are not identified, the connection. */
-  readonly line: string;
-  /** Aborted when the client goes away, or the server ends. */
-  readonly signal: AbortSignal;
-  /** Calls `listener` when the answer is sent or the client is gone. */
-  onEnd(listener: () => void): void;
+  readonly open: OpenRequest;
   /** The method that a single message asks for. */
   readonly method?: string;
   /** Where the request comes from. */
@@ -24,6 +20,12 @@ export interface RequestContext {
   session?: Session;
   /** Keeps that alive while a call runs. */
   hold?: () => Disposable;
+}
+
+/** A caller with a token is known by its name; the client's own name comes second. */
+export function callerName({ is: { name } }: Principal, client: string | undefined): string {
+  if (name === undefined) return client ?? "unknown";
+  return client ? `${name} (${client})` : name;
 }
 
 /** Maps the SDK's request objects to their contexts. */

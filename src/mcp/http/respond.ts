@@ -84,7 +84,7 @@ async function copy({ body }: Response, response: ServerResponse): Promise<void>
 }
 
 /** Whether the client went on reading. */
-async function drained(response: ServerResponse): Promise<boolean> {
+export async function drained(response: ServerResponse): Promise<boolean> {
   return await new Promise<boolean>(resolve => {
     const settle = (goesOn: boolean) => {
       clearTimeout(timer);

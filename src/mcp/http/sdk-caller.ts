@@ -11,7 +11,7 @@ interface SdkCallerOptions {
   readonly revision: ProtocolRevision;
   readonly workspace: Workspace;
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
-  /** Aborted when the client is not there any more, where the SDK does not see to that. */
+  /** Aborted when the client no longer exists, where the SDK does not see to that. */
   readonly gone?: AbortSignal;
   /** Whether the client can be asked back. */
   readonly asks: boolean;
@@ -47,6 +47,10 @@ export class SdkCaller implements Caller, Disposable {
     this.#context = context;
     this.#logs = options.logs;
     this.#tellLater = options.tellLater;
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
   }
 
   readonly notify: Caller["notify"] = (method, params) => {

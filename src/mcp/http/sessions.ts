@@ -2,10 +2,16 @@
 // the caller that opened it; for others it does not exist. Sessions are bounded in number, and end after some idle
 // time.
 import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
 import { clock } from "../../engine/clock.ts";
 import type { Principal } from "../auth/principal.ts";
+import { idText, isRecord } from "../jsonrpc.ts";
+import type { Caller } from "../method.ts";
+import { clientName, negotiate, type ProtocolRevision } from "../revision.ts";
+import { mayAsk } from "./direct-call.ts";
+import type { DirectCaller } from "./direct-caller.ts";
 import { Refusal } from "./refusal.ts";
 import type { RequestContext } from "./request-context.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
@@ -20,12 +26,27 @@ export interface SessionLimits {
   readonly sessionEnded?: (session: Session) => void;
 }
 
+/** What a call has from its session. */
+interface DirectSession {
+  readonly id: string;
+  readonly session: Session;
+  readonly revision: ProtocolRevision;
+  readonly client: string | undefined;
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined;
+  /** The session's calls that are answered without the SDK. */
+  readonly running: Set<DirectCaller>;
+  readonly tellLater: Caller["notify"];
+}
+
 interface OpenSession {
   readonly principal: Principal;
   readonly held: Disposable;
   readonly dialect: string;
   readonly kept: Session;
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: TableServer;
+  /** Calls that are answered without the SDK. */
+  readonly direct: Set<DirectCaller>;
   /** Requests that are being answered, streams that are being listened to. */
   busy: number;
   usedAt: number;
@@ -65,15 +86,36 @@ export class Sessions {
       throw new Refusal(400, "Bad request: no Mcp-Session-Id; send initialize first");
     }
     const open = id === null ? await this.#begin(requestContext) : this.#find(id, requestContext);
-    requestContext.session = open.kept;
-    requestContext.hold = () => use(open);
-    const busy = use(open);
-    requestContext.onEnd(() => busy[Symbol.dispose]());
+    enter(open, requestContext);
+    cancelDirect(open, body);
     const { transport } = open;
     const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     // It was no handshake after all.
     if (transport.sessionId === undefined) await transport.close();
     return response;
+  }
+
+  /** The session of a call, if it can be answered without the SDK: nothing is to be asked of its client. */
+  directly(headers: IncomingHttpHeaders, requestContext: RequestContext): DirectSession | undefined {
+    const id = headers["mcp-session-id"];
+    if (typeof id !== "string") return undefined;
+    const open = this.#find(id, requestContext);
+    const { server, transport } = open;
+    const revision = server.getNegotiatedProtocolVersion();
+    const stated = headers["mcp-protocol-version"] ?? revision;
+    const isReady = transport.sessionId !== undefined && revision !== undefined && stated === revision;
+    if (!isReady || mayAsk(server.getClientCapabilities())) return undefined;
+    enter(open, requestContext);
+    return {
+      id,
+      session: open.kept,
+      revision: negotiate(revision),
+      client: clientName(server.getClientVersion()),
+      capabilities: server.getClientCapabilities(),
+      running: open.direct,
+      // By the stream that the client listens to, if it does.
+      tellLater: (method, params) => void server.notification({ method, params }).catch(() => {}),
+    };
   }
 
   /** Ends all of them: closes their streams and releases their state. */
@@ -84,7 +126,7 @@ export class Sessions {
 
   #find(id: string, { principal, table }: RequestContext): OpenSession {
     const open = this.#open.get(id);
-    // Other rights mean another caller: the state may hold directories that are not granted any more.
+    // Other rights mean another caller: the state may hold directories that are no longer granted.
     const own =
       open?.principal.is.owner === principal.is.owner &&
       open.principal.is.workspace === principal.is.workspace;
@@ -98,17 +140,19 @@ export class Sessions {
     this.#makeRoom(principal);
     const id = randomUUID();
     const kept = new Session();
+    const server = new TableServer("legacy", table.server, this.#options);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       keepAliveMs: this.#options.keepAliveMs,
     });
-    const server = new TableServer("legacy", table.server, this.#options);
     const open: OpenSession = {
       principal,
       held: principal.use(),
       dialect: table.dialect.name,
       kept,
       transport,
+      server,
+      direct: new Set(),
       busy: 0,
       usedAt: clock(),
       closed: false,
@@ -122,6 +166,7 @@ export class Sessions {
       onclose?.();
       unwatch();
       this.#open.delete(id);
+      for (const caller of open.direct) caller.cancel();
       open.closed = true;
       this.#options.sessionEnded?.(kept);
       letGo(open);
@@ -149,6 +194,23 @@ export class Sessions {
     for (const { busy, usedAt, transport } of this.#open.values()) {
       if (busy === 0 && now - usedAt > idleMs) void transport.close();
     }
+  }
+}
+
+/** Makes the session that of a request, and keeps it until the request has ended. */
+function enter(open: OpenSession, requestContext: RequestContext): void {
+  requestContext.session = open.kept;
+  requestContext.hold = () => use(open);
+  const busy = use(open);
+  requestContext.open.onEnd(() => busy[Symbol.dispose]());
+}
+
+/** Cancels calls that the SDK does not know. */
+function cancelDirect({ direct }: OpenSession, message: unknown): void {
+  for (const one of Array.isArray(message) ? message : [message]) {
+    if (!isRecord(one) || one.method !== "notifications/cancelled" || !isRecord(one.params)) continue;
+    const id = idText(one.params.requestId);
+    for (const caller of direct) if (caller.id === id) caller.cancel();
   }
 }
 

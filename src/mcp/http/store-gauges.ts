@@ -3,7 +3,7 @@ import type { Replication } from "../../engine/workspace/commit/publication.ts";
 import type { Gauge } from "./metrics.ts";
 
 export function storeGauges(replications: () => readonly Replication[]): Gauge[] {
-  /** Undefined where nothing is shared: then there is no such figure. */
+  /** Undefined if nothing is shared: then there is no such figure. */
   const over = (fold: (all: readonly Replication[]) => number) => () => {
     const all = replications();
     return all.length === 0 ? undefined : fold(all);

@@ -14,13 +14,14 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
-import { InternalError, isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
+import { isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import type { Caller, Params } from "../method.ts";
 import { clientName, type Era, modernRevisions, negotiate, type ProtocolRevision } from "../revision.ts";
+import { rpcErrorOf } from "../rpc-failure.ts";
 import type { Server } from "../server.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
-import type { RequestContext, RequestContexts } from "./request-context.ts";
+import { callerName, type RequestContext, type RequestContexts } from "./request-context.ts";
 import { SdkCaller } from "./sdk-caller.ts";
 
 export interface TableServerOptions {
@@ -74,7 +75,7 @@ export class TableServer extends SdkServer {
     } catch (error) {
       // A cancelled request gets no answer, not even an error.
       if (context.mcpReq.signal.aborted) throw error;
-      const known = this.#asRpcError(error, request);
+      const known = rpcErrorOf(error, this.#options.log, request.method, request.id);
       this.#codes.set(request.id, known.code);
       throw known;
     }
@@ -86,15 +87,13 @@ export class TableServer extends SdkServer {
     const stated = envelope[CLIENT_CAPABILITIES_META_KEY];
     const client = clientName(modern ? envelope[CLIENT_INFO_META_KEY] : this.getClientVersion());
     const session = requestContext.session ?? new Session({ lasting: false });
-    const { name } = requestContext.principal.is;
-    // A caller with a token is known by its name; the client's own name comes second.
-    session.client = name === undefined ? (client ?? "unknown") : client ? `${name} (${client})` : name;
+    session.client = callerName(requestContext.principal, client);
     return new SdkCaller(context, {
       session,
       revision: this.#revision(context),
       workspace: requestContext.principal.is.workspace,
       // A session outlives its requests; a stateless server is closed with its request.
-      gone: requestContext.session === undefined ? undefined : requestContext.signal,
+      gone: requestContext.session === undefined ? undefined : requestContext.open.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
       asks: !modern && requestContext.session !== undefined,
       // By the stream that the client listens to, if it does.
@@ -116,14 +115,5 @@ export class TableServer extends SdkServer {
     const code = this.#codes.get(message.id);
     this.#codes.delete(message.id);
     return code === undefined ? message : { ...message, error: { ...message.error, code } };
-  }
-
-  #asRpcError(error: unknown, { method, id }: JSONRPCRequest): RpcError {
-    if (error instanceof RpcError) return error;
-    this.#options.log.error(`${method.slice(0, 100)} failed`, error, { request: id });
-    return new RpcError(
-      InternalError,
-      `Internal error: ${error instanceof Error ? error.message : String(error)}`,
-    );
   }
 }

@@ -6,7 +6,7 @@ import type { Viewer } from "../viewer.ts";
 
 /**
  * Looks a signed-in browser up again, for the page of the workspace `place`, or for the page at /review/ itself.
- * Undefined where it may not see that page, or not any more.
+ * Undefined if it may not see that page, or not any more.
  */
 export type Lookup = (place: string | undefined) => Viewer | undefined | Promise<Viewer | undefined>;
 

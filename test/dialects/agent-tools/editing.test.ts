@@ -52,7 +52,7 @@ describe("write_file", () => {
     expect(fixture.has("no")).toBe(false);
   });
 
-  it("refuses a directory, what lies below a file, a path outside, and text that is none", async () => {
+  it("refuses a directory, a path below a file, a path outside, and content that is not text", async () => {
     fixture.write("file.txt", "x");
     const refused = (path: string, content = "") => server.refuses("write_file", { path, content });
     expect(await refused("dir")).toEqual({ error: "not_a_file", message: "Path is a directory: dir" });
@@ -208,7 +208,7 @@ describe("edit_file", () => {
       expect(fixture.read("t.txt")).toBe("let b;\n");
     });
 
-    it("but not where two lines would do, nor where whitespace is missing altogether", async () => {
+    it("but not if two places match, or if whitespace is missing altogether", async () => {
       fixture.write("t.txt", "a  = 1\na =  1\n");
       expect(await refused("t.txt", "a = 1", "b")).toMatchObject({ error: "ambiguous_match" });
       fixture.write("t.txt", "a=1\n");

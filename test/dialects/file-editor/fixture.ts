@@ -87,7 +87,7 @@ function put(path: string, files: Files): void {
   }
 }
 
-/** A text of so many lines, with some of them given. */
+/** A text of this many lines, with some of them given. */
 export function lines(count: number, given: Readonly<Record<number, string>> = {}): string {
   return Array.from({ length: count }, (_, i) => given[i + 1] ?? `line ${i + 1}`).join("\n");
 }

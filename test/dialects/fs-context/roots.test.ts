@@ -74,7 +74,7 @@ class Editor implements AsyncDisposable {
 const uri = (path: string) => pathToFileURL(path).href;
 
 describe("a client's roots", () => {
-  it("are what is served, also when they change, and no longer when they are gone", async () => {
+  it("decide what is served, also after they change or are removed", async () => {
     await using editor = await new Editor([uri(one)]).connect();
     expect(await editor.allowed()).toEqual([one]);
     expect(await editor.read(`${one}/name.txt`)).toBe("one");

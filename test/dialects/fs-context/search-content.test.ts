@@ -1,4 +1,5 @@
 // `search_content` over the wire.
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fixture } from "./fixture.ts";
 
@@ -101,6 +102,33 @@ describe("what is found", () => {
       truncated: false,
       skippedInaccessible: 0,
     });
+  });
+
+  it("counts the same files each time, of an expression, a word and plain text", async () => {
+    const counts = new Set<unknown>();
+    for (const pattern of ["T[O]DO", "TODO", "TODO", "TODO"])
+      for (const isLiteral of [false, pattern === "TODO"]) {
+        const args = { pattern, isLiteral, maxResults: 1 };
+        counts.add((await search(args)).summary.filesScanned);
+      }
+    expect([...counts]).toHaveLength(1);
+  });
+
+  it("does not count what a policy denies", async () => {
+    const files = { "a.txt": "TODO\n", "b.txt": "none\n", "large.txt": "x".repeat(2000) };
+    const denied = { "secret/1.txt": "TODO\n", "secret/2.txt": "none\n", "d/key.pem": "TODO\n" };
+    await using beside = await Fixture.with({
+      "policy.json": JSON.stringify({ rules: [{ paths: ["secret/**", "*.pem"], access: "deny" }] }),
+    });
+    const counts: unknown[] = [];
+    for (const tree of [files, { ...files, ...denied }]) {
+      await using ruled = await Fixture.with(tree, { args: ["--policy", join(beside.path, "policy.json")] });
+      for (const pattern of ["T[O]DO", "TODO"]) {
+        const args = { path: ".", pattern, maxFileSize: 1000 };
+        counts.push((await ruled.done("search_content", args)).summary.filesScanned);
+      }
+    }
+    expect(counts).toEqual([2, 2, 2, 2]);
   });
 
   it("comes by path and line, the same each time", async () => {

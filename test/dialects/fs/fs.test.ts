@@ -239,7 +239,7 @@ describe("fs.list_files", () => {
     expect(await list({ max_results: 0 })).toEqual({ entries: [], has_more: true });
   });
 
-  it("answers from what it knows as from the disk, whatever was asked before", async () => {
+  it("answers from its cache as from the disk, whatever was asked before", async () => {
     await new Promise(resolve => setTimeout(resolve, 2100)); // from then on a directory can be recognised
     const questions = [
       {},
@@ -393,7 +393,7 @@ describe("fs.read_file", () => {
     rmSync(path);
   });
 
-  it("refuses fields of the other mode, line 0, what is not UTF-8, directories, the missing and the outside", async () => {
+  it("refuses fields of the other mode, line 0, text that is not UTF-8, directories, missing files and paths outside", async () => {
     const cases: [object, string][] = [
       [
         { path: "Cargo.toml", range_type: "bytes", start_line: 1 },
@@ -525,7 +525,7 @@ describe("fs.search_text", () => {
     expect((await search({ query: "e" })).hits).toHaveLength(200);
   });
 
-  it("a client that goes on while there is more comes to an end, however much there is", async () => {
+  it("a client that reads page after page reaches the end, however long the list is", async () => {
     writeFileSync(join(tree, "many.txt"), "needle\n".repeat(250_000));
     const page = await search({ query: "needl[e]", mode: "regex", context_lines: 0, skip: 240_000 });
     expect(page).toEqual({ hits: [], has_more: false });

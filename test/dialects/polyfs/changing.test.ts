@@ -40,7 +40,7 @@ describe("write_file", () => {
     );
     expect(fixture.read("a.txt")).toBe("new\nmore\n");
     expect((await server.refuses("write_file", { path: "a.txt", content: "x", mode: "create" }))[0]).toBe(
-      "exists: a.txt exists already",
+      "exists: a.txt already exists",
     );
     expect(await server.says("write_file", { path: "b.txt", content: "x", mode: "create" })).toMatch(
       /^created /,
@@ -101,6 +101,16 @@ describe("replace_in_files", () => {
     }),
   );
 
+  it("says that a file is too large, instead of that the text is not in it", async () => {
+    fixture.reset({ "big/line.txt": "needle", "big/small.txt": "hay\n" });
+    truncateSync(fixture.path("big/line.txt"), 100 * 1024 * 1024);
+    const replace = { paths: ["big"], old: "needle", new: "pin" };
+    expect((await server.refuses("replace_in_files", replace))[0]).toMatch(/^too_large: big\/line\.txt /);
+    fixture.write("big/small.txt", "a needle\n");
+    expect(await server.says("replace_in_files", replace)).toContain("[1 file left out: too large]");
+    expect(fixture.read("big/small.txt")).toBe("a pin\n");
+  });
+
   it("replaces every occurrence in all matching files, and reports each with its version", async () => {
     const said = await server.says("replace_in_files", {
       paths: ["*.ts", "src/*.md"],
@@ -151,7 +161,7 @@ describe("replace_in_files", () => {
       new: "bar",
       max_files: 1,
     });
-    expect(lines[0]).toBe("too_large: more than 1 file; nothing was changed");
+    expect(lines[0]).toBe("too_large: it is in 2 files, more than max_files (1); nothing was changed");
     expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
@@ -245,6 +255,15 @@ describe("apply_patch", () => {
     expect([fixture.has("new"), fixture.has("b.txt"), fixture.has("c.txt")]).toEqual([false, true, true]);
   });
 
+  it("says what to do about a hunk whose header counts other lines", async () => {
+    for (const counts of ["-1,2 +1,2", "-1,3 +1,4", "-1,9 +1,9"]) {
+      const patch = `--- a/a.txt\n+++ b/a.txt\n@@ ${counts} @@\n one\n-two\n+2\n three\n`;
+      const [what, todo] = await server.refuses("apply_patch", { patch });
+      expect(what, counts).toMatch(/^invalid_input: line \d+ of the patch: /);
+      expect(todo, counts).toMatch(/^Correct the counts in the @@ line .*\*\*\* Begin Patch/);
+    }
+  });
+
   it("says that a hunk is already applied, where the new lines are there", async () => {
     const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
     await server.says("apply_patch", { patch });
@@ -313,7 +332,7 @@ describe("move_path and copy_path", () => {
   it("replace only where asked", async () => {
     for (const tool of ["move_path", "copy_path"])
       expect((await server.refuses(tool, { from: "a.txt", to: "b.txt" }))[0]).toBe(
-        "exists: b.txt exists already",
+        "exists: b.txt already exists",
       );
     for (const tool of ["move_path", "copy_path"])
       expect((await server.refuses(tool, { from: "a.txt", to: "b.txt" }))[1]).toBe(
@@ -333,7 +352,7 @@ describe("move_path and copy_path", () => {
         );
   });
 
-  it("refuse what is not there, what lies in itself, and roots", async () => {
+  it("refuse missing paths, a destination inside its source, and roots", async () => {
     for (const tool of ["move_path", "copy_path"]) {
       expect((await server.refuses(tool, { from: "nope", to: "x" }))[0]).toMatch(/^not_found: nope/);
       expect((await server.refuses(tool, { from: "dir", to: "dir/sub/in" }))[0]).toMatch(/^invalid_input: /);
@@ -390,7 +409,7 @@ describe("delete_path and create_directory", () => {
     expect(fixture.has("a.txt")).toBe(false);
   });
 
-  it("refuse to delete what is too large to be kept: that would be for good", async () => {
+  it("refuse to delete a file that is too large for the history, because undo could not restore it", async () => {
     fixture.write("dir/huge.bin", "");
     truncateSync(fixture.path("dir/huge.bin"), 100 * 1024 * 1024);
     for (const path of ["dir/huge.bin", "dir"]) {

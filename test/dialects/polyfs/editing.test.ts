@@ -81,14 +81,12 @@ describe("edit_file applies", () => {
   it("text that differs in indentation, re-indented to the place, and says so", async () => {
     const said = await edit([{ old: "    return 1;", new: "    if (x) {\n        return 3;\n    }" }]);
     expect(fixture.read("a.ts")).toContain("\tif (x) {\n\t\treturn 3;\n\t}\n");
-    expect(said).toContain(
-      "[edits[0]: no exact match; indentation differed; new was re-indented to the place]",
-    );
+    expect(said).toContain("[edits[0]: no exact match; indentation differed; new was re-indented to match]");
   });
 
   it("text that differs in blanks at line ends, or in typographic characters", async () => {
     fixture.reset({ "a.ts": "one  \ntwo\nsay “hi” – now\n" });
-    expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("matched without trailing whitespace");
+    expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("matched ignoring trailing whitespace");
     expect(await edit([{ old: 'say "hi" - now', new: "quiet" }])).toContain(
       "typographic quotes, dashes or spaces",
     );
@@ -260,7 +258,7 @@ describe("edit_file refuses, and nothing is changed", () => {
 
   it("other case, and line breaks written out", async () => {
     expect((await refusal([{ old: "Function One()", new: "x" }]))[1]).toMatch(
-      /^At line 1 it occurs in other case/,
+      /^At line 1 it occurs with different case/,
     );
     expect((await refusal([{ old: "one() {\\n\treturn 1;", new: "x" }]))[1]).toMatch(
       /^It has \\n written out as two characters/,

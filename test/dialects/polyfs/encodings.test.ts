@@ -66,7 +66,7 @@ describe("what cannot be found out", () => {
   it("is named by the caller: short files have too few letters to detect it", async () => {
     fixture.write("s.txt", iconv.encode("né\n", "latin1"));
     expect(await server.says("read_file", { path: "s.txt" })).toContain(
-      "some bytes are no text: name its encoding",
+      "some bytes are not text: name its encoding",
     );
     expect(await server.says("read_file", { path: "s.txt", encoding: "latin1" })).toMatch(/\n1: né$/);
     await server.says("edit_file", {
@@ -160,7 +160,7 @@ describe("a file whose encoding is not certain", () => {
     fixture.reset({ "f.txt": iconv.encode("Größe\n", "latin1") });
     const edits = [{ old: "Größe", new: "Maß" }];
     const refused = await server.refuses("edit_file", { path: "f.txt", edits });
-    expect(refused.at(-1)).toBe("[some bytes are no text: name the file's encoding with encoding]");
+    expect(refused.at(-1)).toBe("[some bytes are not text: name the file's encoding with encoding]");
   });
 
   it("takes it once the encoding is named", async () => {

@@ -71,7 +71,7 @@ describe("list_directory", () => {
     for (let i = 0; i < 30; i++) writeFileSync(fixture.path(`wide/inner/f${i}`), "");
     const said = await server.says("list_directory", { path: "wide", depth: 3, limit: 10 });
     expect(said).toBe(
-      "wide/ · 1 directory, 30 files\ninner/ (30 entries)\n[1 directory collapsed; list them by themselves, or raise limit]",
+      "wide/ · 1 directory, 30 files\ninner/ (30 entries)\n[1 directory collapsed; list them one by one, or raise limit]",
     );
     const cut = await server.says("list_directory", { path: "wide/inner", limit: 10 });
     expect(cut.split("\n")).toHaveLength(12);
@@ -164,6 +164,18 @@ describe("find_files", () => {
     expect(await server.says("find_files", { pattern: "hidden" })).toMatch(/^\.hidden\n/);
     expect(await server.says("find_files", { pattern: "hidden", hidden: false })).toMatch(/^\[nothing found/);
     expect(await server.says("find_files", { pattern: "config", ignored: true })).toMatch(/^\[nothing found/);
+  });
+
+  it("says that a glob with a slash starts at path, where it finds nothing; search_text too", async () => {
+    const hint = "[a glob with a slash starts at path; **/lib/*.ts matches at any depth]";
+    const found = await server.says("find_files", { pattern: "lib/*.ts" });
+    expect(found.split("\n").at(-1)).toBe(hint);
+    expect(await server.says("search_text", { pattern: "m", glob: "lib/*.ts" })).toBe(
+      `[no matches]\n${hint}`,
+    );
+    expect(await server.says("find_files", { pattern: "**/lib/*.ts" })).toContain("src/lib/util.ts");
+    for (const pattern of ["**/none/*.ts", "*.none", "none/", "src/none"])
+      expect(await server.says("find_files", { pattern })).toMatch(/^\[nothing found[^\n]*\]$/);
   });
 
   it("refuses globs that lead out, and broken ones", async () => {

@@ -36,7 +36,7 @@ describe("read_file", () => {
     expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
   });
 
-  it("gives what a file holds now, also if only its bytes have changed and neither its size nor its times", async () => {
+  it("returns the current content, even if neither size nor times of the file have changed", async () => {
     const at = fixture.path("again.txt");
     const write = (text: string) => {
       writeFileSync(at, text);
@@ -82,7 +82,7 @@ describe("read_file", () => {
     expect(await server.says("read_file", { path: "a.txt", offset: -100 })).toContain("1: one");
   });
 
-  it("refuses what is no line: 0, and what is past the end", async () => {
+  it("refuses line 0 and lines past the end", async () => {
     expect((await server.refuses("read_file", { path: "a.txt", offset: 0 }))[0]).toMatch(/^invalid_input: /);
     expect((await server.refuses("read_file", { path: "a.txt", offset: 4 }))[0]).toBe(
       "invalid_input: a.txt has 3 lines; there is no line 4",

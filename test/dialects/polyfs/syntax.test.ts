@@ -126,9 +126,34 @@ describe("read_file reads by structure", () => {
     expect((await server.refuses("read_file", { path: "shapes.ts:99" }))[0]).toMatch(/^invalid_input/);
   });
 
+  it("lines as compilers, stack traces and links write them", async () => {
+    for (const [path, from, to] of [
+      ["shapes.ts:8:14", 8, 8],
+      ["shapes.ts#L8", 8, 8],
+      ["shapes.ts#L8-L9", 8, 9],
+      ["shapes.ts#L8C3-L9C1", 8, 9],
+    ])
+      expect(await server.says("read_file", { path })).toContain(`[lines ${from}-${to} of 25]\n8: `);
+    fixture.write("late.ts", "const L2 = 1;\nconst b = 2;\n");
+    expect(await server.says("read_file", { path: "late.ts#L2" })).toContain("[L2 · lines 1-1]");
+  });
+
+  it("suggests names that are near, and no short one that is a part of the wrong name", async () => {
+    fixture.write("names.ts", "class A {\n  mid() {}\n  at() {}\n  abbreviateMiddle() {}\n}\n");
+    const [, advice] = await server.refuses("read_file", { path: "names.ts#abreviateMiddle" });
+    expect(advice).toBe("Did you mean A.abbreviateMiddle?");
+  });
+
+  it("tells declarations of the same name apart by their lines", async () => {
+    fixture.write("A.java", "class A {\n  void f(int a) {\n  }\n\n  void f(String a) {\n  }\n}\n");
+    const [, advice] = await server.refuses("read_file", { path: "A.java#f" });
+    expect(advice).toBe("All have that name. Use the lines of one: 2-3, 5-6");
+  });
+
   it("an existing file of that very name wins", async () => {
     fixture.write("a.ts:1", "colon\n");
     expect(await server.says("read_file", { path: "a.ts:1" })).toContain("1: colon");
+    expect(await server.says("read_file", { path: "a.ts:1:1" })).toContain("[lines 1-1 of 1]\n1: colon");
     expect(await server.says("read_file", { path: "odd#name.ts" })).toContain("odd = 1");
     expect(await server.says("read_file", { path: "odd#name.ts#odd" })).toContain("[odd · lines 1-1]");
   });
@@ -195,6 +220,55 @@ describe("an outline that is larger than its share of the file", () => {
     expect(named.split("\n").slice(2)).toEqual(["296-300 class C59", "  297-299 number59()"]);
   });
 
+  it("counts what follows the lines that it is asked for", async () => {
+    fixture.write("many.js", many(400).join(""));
+    const page = (params: object) => server.says("read_file", { path: "many.js", outline: true, ...params });
+    const first = await page({ limit: 6 });
+    expect(first.split("\n").slice(1)).toEqual([
+      "1-3 function number0()",
+      "4-6 function number1()",
+      "[398 more declarations: outline with offset=7]",
+    ]);
+    expect(await page({ offset: 1195, limit: 6 })).toMatch(/number399\(\)$/);
+    fixture.write("head.js", `${"// a comment\n".repeat(9)}\nfunction late() {}\n`);
+    expect(
+      await server.says("read_file", { path: "head.js", outline: true, limit: 3, offset: 2 }),
+    ).not.toMatch(/\[no declarations\]/);
+  });
+
+  it("says where it ends in a text with more sections than are kept", async () => {
+    fixture.write("long.md", `${"# Heading\n".repeat(100_001)}# Last\n`);
+    const last = await server.says("read_file", { path: "long.md", outline: true, offset: 99_999 });
+    expect(last).toMatch(/\[the file has more than 100,000; those after line 100000 are not listed: .*\]$/);
+    const beyond = await server.says("read_file", { path: "long.md", outline: true, offset: 100_001 });
+    expect(beyond).toMatch(/\[no declarations in these lines\]\n\[the file has more than 100,000; /);
+    const [, advice] = await server.refuses("read_file", { path: "long.md#Last" });
+    expect(advice).toBe("Only its first 100,000 sections are known; find others with search_text.");
+  });
+
+  it("knows every section of a long text by name", async () => {
+    fixture.write("long.md", Array.from({ length: 6000 }, (_, i) => `# Part ${i}\n\n`).join(""));
+    expect(await server.says("read_file", { path: "long.md#Part 5999" })).toContain("11999: # Part 5999");
+    const edits = [{ symbol: "Part 5998", new: "# Part 5998\nnew\n" }];
+    expect(await server.says("edit_file", { path: "long.md", edits })).toContain("\n # Part 5998\n-\n+new\n");
+  });
+
+  it("says that a file is too large to parse, wherever that makes a difference", async () => {
+    const one = "function some() {\n  return 1;\n}\n";
+    fixture.write("large.js", `function last() {\n  return 2;\n}\n${one.repeat(50_000)}`);
+    const outline = await server.says("read_file", { path: "large.js", outline: true, limit: 3 });
+    expect(outline).toContain("[too large to parse as code: outlined by headings and indentation]");
+    const part = await server.says("read_file", { path: "large.js#last" });
+    expect(part).toContain("[too large to parse as code: symbols are found by headings and indentation]");
+    const [, advice] = await server.refuses("read_file", { path: "large.js#lats" });
+    expect(advice).toBe("Did you mean last? The file is too large to parse: only blocks are known.");
+    const search = { pattern: "last", kind: "definition", path: "large.js" };
+    expect(await server.says("search_text", search)).toContain("[1 file not parsed: matched as text]");
+    const edits = [{ old: "return 2;", new: "return 2" }];
+    const edited = await server.says("edit_file", { path: "large.js", edits });
+    expect(edited).toMatch(/\n\[syntax not checked: too large to parse\]$/);
+  });
+
   it("is complete for a small file, and without the fields of Go's types", async () => {
     fixture.write(
       "a.go",
@@ -248,8 +322,10 @@ describe("search_text knows code", () => {
     expect(references).toContain("\n2: print(largest)");
     expect(references).not.toContain("// largest");
     expect(references).not.toContain('"largest"');
-    expect(references).toContain("[by name; 4 more lines with it left out");
-    expect(references).toContain("[1 file without a grammar: matched as text]");
+    expect(references).toContain(
+      "[by name; 4 other lines left out: in a string, a comment or a declaration]",
+    );
+    expect(references).toContain("[1 file not parsed: matched as text]");
     expect(await search("reference", { output: "count" })).toMatch(/^4 matches in 3 files\nuse\.ts: 2\n/);
   });
 });
@@ -334,6 +410,13 @@ describe("search_text by kind", () => {
       path: "kinds",
     });
     expect(said).toContain("[kind takes a name: Client or Client.connect]");
+    fixture.write("kinds/a.rb", "module A\n  class B\n    def go\n    end\n  end\nend\n");
+    for (const pattern of ["A.B.go", "A::B.go", "A::B#go", "B::go"]) {
+      const found = await server.says("search_text", { pattern, kind: "definition", path: "kinds" });
+      expect(found).toContain("3:     def go");
+    }
+    const reference = { pattern: "api.connect", kind: "reference", path: "kinds" };
+    expect(await server.says("search_text", reference)).toContain("[kind takes a name: connect]");
   });
 });
 
@@ -353,7 +436,7 @@ describe("replace_in_files by name", () => {
     expect(tried).toContain('  1- import { load } from "./lib";\n');
     const said = await server.says("replace_in_files", params);
     expect(said).toContain(
-      "[1 place left alone, which may be another thing of that name:]\nuse.ts:4: fs.load();",
+      "[1 place left alone, which may refer to something else of that name:]\nuse.ts:4: fs.load();",
     );
     expect(fixture.read("lib.ts")).toBe(
       "export function fetchIt(a: string) {\n  return load2(a); // load\n}\nconst load2 = fetchIt;\n",
@@ -438,7 +521,7 @@ describe("replace_in_files by name", () => {
     const params = { paths: ["c/*"], old: "Size", new: "Length", match: "name" };
     const said = await server.says("replace_in_files", params);
     expect(said).toContain("c/b.cc:1: int x = Size();");
-    const [, old] = /match: regex, old: (\S+), in the paths/.exec(said) ?? [];
+    const [, old] = /match: regex, old: (\S+), with paths/.exec(said) ?? [];
     await server.says("replace_in_files", { ...params, match: "regex", old });
     expect(fixture.read("c/b.cc")).toBe("int x = Length();\n");
   });
@@ -451,6 +534,50 @@ describe("replace_in_files by name", () => {
     expect(refusal[0]).toBe("ambiguous: run fits 2 declarations in 2 files");
     expect(refusal[1]).toBe("Set old to one of: one.ts#run, two.ts#run");
     expect(fixture.read("one.ts")).toContain("run");
+    const [, old] = /^For all of them: match: regex, old: (\S+)$/.exec(refusal[2] ?? "") ?? [];
+    await server.says("replace_in_files", { ...params, match: "regex", old });
+    expect([fixture.read("one.ts"), fixture.read("two.ts")].join("")).not.toContain("run");
+  });
+
+  it("counts all things of a name, also where it cannot list them all", async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `crowd/m${i}.ts`);
+    for (const name of names) fixture.write(name, "export function each() {}\n");
+    const params = { paths: ["crowd"], old: "each", new: "all", match: "name" };
+    expect((await server.refuses("replace_in_files", params))[0]).toBe(
+      "ambiguous: each fits 40 declarations in 40 files",
+    );
+  });
+
+  it("lists the methods of that name in other classes, which may implement the one that it renames", async () => {
+    const languages = {
+      php: [
+        "<?php\ninterface Shape {\n  public function area(): int;\n}\n",
+        "<?php\nclass Box implements Shape {\n  public function area(): int { return 1; }\n}\n",
+      ],
+      java: [
+        "package one;\ninterface Shape {\n  int area();\n}\n",
+        "package two;\nclass Box implements Shape {\n  public int area() { return 1; }\n}\n",
+      ],
+      py: [
+        "class Shape:\n    def area(self):\n        pass\n",
+        "class Box(Shape):\n    def area(self):\n        return 1\n",
+      ],
+      rb: ["class Shape\n  def area\n  end\nend\n", "class Box < Shape\n  def area\n    1\n  end\nend\n"],
+      go: [
+        "package a\n\nfunc (s Shape) area() int { return 0 }\n",
+        "package b\n\nfunc (b Box) area() int { return 1 }\n",
+      ],
+    };
+    for (const [ending, [shape, box]] of Object.entries(languages)) {
+      const [here, there] = [`kin/${ending}/one/shape.${ending}`, `kin/${ending}/two/box.${ending}`];
+      fixture.write(here, shape ?? "");
+      fixture.write(there, box ?? "");
+      const params = { paths: [`kin/${ending}`], old: `${here}#area`, new: "size", match: "name" };
+      const said = await server.says("replace_in_files", params);
+      expect(fixture.read(here), ending).toContain("size");
+      expect(fixture.read(there), ending).toBe(box);
+      expect(said, ending).toContain(`\n${there}:`);
+    }
   });
 
   it("takes for old each notation that the refusal of an ambiguous name prints", async () => {
@@ -490,13 +617,75 @@ describe("replace_in_files by name", () => {
     );
   });
 
+  it("follows the imports of Python, through packages that pass a name on", async () => {
+    const before = {
+      "lib/core.py":
+        '__all__ = ["load", "save"]\n\n\ndef load(path):\n    return path\n\n\ndef save(load):\n    return load\n',
+      "lib/__init__.py": "from .core import load\n",
+      "lib/all.py": "from lib.core import *\n",
+      "lib/near.py":
+        "from . import load as l\nfrom .core import load\n\n\nclass A:\n    def load(self):\n        return load(self)\n",
+      "main.py":
+        "import lib\nimport lib.core as c\nfrom lib.all import load\n\nprint(lib.load(1), c.load(load(2)), [load for load in ()])\n",
+    };
+    for (const [path, text] of Object.entries(before)) fixture.write(`py/${path}`, text);
+    const said = await server.says("replace_in_files", {
+      paths: ["py"],
+      old: "py/lib/core.py#load",
+      new: "read",
+      match: "name",
+    });
+    const after = Object.keys(before).map(path => fixture.read(`py/${path}`));
+    expect(after).toEqual([
+      '__all__ = ["read", "save"]\n\n\ndef read(path):\n    return path\n\n\ndef save(load):\n    return load\n',
+      "from .core import read\n",
+      "from lib.core import *\n",
+      "from . import read as l\nfrom .core import read\n\n\nclass A:\n    def load(self):\n        return read(self)\n",
+      "import lib\nimport lib.core as c\nfrom lib.all import read\n\nprint(lib.read(1), c.read(read(2)), [load for load in ()])\n",
+    ]);
+    expect(said).not.toContain("left alone");
+  });
+
+  it("lists what the imports of Python leave open", async () => {
+    const open = {
+      "near.py": "from logging import log\nlog(1)\n",
+      "either.py": "try:\n    from .logging import log\nexcept ImportError:\n    log = None\nlog(2)\n",
+      "member.py": "from . import config\nconfig.log(3)\n",
+      "keyword.py": "f(log=4)\n",
+    };
+    fixture.write("open/__init__.py", "from .config import config\n");
+    fixture.write(
+      "open/config.py",
+      "class Config:\n    def log(self, x): pass\nconfig = Config()\ndef log(x): pass\n",
+    );
+    fixture.write("open/logging.py", "def log(x): pass\n");
+    for (const [path, text] of Object.entries(open)) fixture.write(`open/${path}`, text);
+    for (const declaring of ["logging.py", "config.py:4"]) {
+      const said = await server.says("replace_in_files", {
+        paths: ["open"],
+        old: `open/${declaring}#log`,
+        new: "note",
+        match: "name",
+        dry_run: true,
+      });
+      expect(said).toContain("would replace 1 occurrence in 1 file");
+      for (const line of [
+        "near.py:2: log(1)",
+        "either.py:5: log(2)",
+        "member.py:2: config.log(3)",
+        "keyword.py:1",
+      ])
+        expect(said).toContain(line);
+    }
+  });
+
   it("does not offer a notation where scopes are unknown", async () => {
-    fixture.write("shadow.py", "def run():\n    pass\n\n\ndef f():\n    run = 1\n    return run\n");
-    const params = { paths: ["shadow.py"], old: "run", new: "go", match: "name" };
+    fixture.write("shadow.rb", "def run()\nend\n\ndef f()\n  run = 1\n  run\nend\n");
+    const params = { paths: ["shadow.rb"], old: "run", new: "go", match: "name" };
     const refusal = await server.refuses("replace_in_files", params);
     expect(refusal[1]).toContain("edit_file");
-    await server.refuses("replace_in_files", { ...params, old: "shadow.py#run" });
-    expect(fixture.read("shadow.py")).toContain("def run():");
+    await server.refuses("replace_in_files", { ...params, old: "shadow.rb#run" });
+    expect(fixture.read("shadow.rb")).toContain("def run()");
   });
 
   it("renames a member with its uses through this, also where the class extends one that is not here", async () => {

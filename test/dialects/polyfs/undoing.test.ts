@@ -36,7 +36,7 @@ describe("every change names its id", () => {
 });
 
 describe("undo without arguments", () => {
-  it("goes back one of its own changes each time, and never undoes another connection's", async () => {
+  it("undoes one more change of this connection each time, and never one of another connection", async () => {
     const other = await fixture.serve();
     await edit("5", "five");
     await edit("15", "fifteen");
@@ -156,7 +156,7 @@ describe("undo of several changes", () => {
   it("once more says that nothing is left of it, whole or by hunk", async () => {
     const first = await edit("5", "five");
     const second = await edit("25", "twenty-five");
-    const nothing = "[nothing is left of it: all is as it was before]";
+    const nothing = "[nothing to undo: everything is as it was before]";
     for (const params of [{ change: first }, { change: second, hunks: [1] }]) {
       expect(await server.says("undo", params)).not.toContain(nothing);
       const again = await server.says("undo", params);
@@ -175,6 +175,8 @@ describe("undo of several changes", () => {
     );
     const tried = await server.says("undo", { change: id, hunks: [2], dry_run: true });
     expect(tried).toContain("would undo 1 hunk of");
+    const inPath = await server.says("undo", { change: id, path: "a.txt", dry_run: true });
+    expect(inPath).toContain(`would undo ${id} (edit_file) in a.txt\n`);
     await server.says("undo", { change: id, hunks: [1, 3] });
     const left = numbered(40).replace("\n15\n", "\n15!\n").replace("\n35\n", "\nlater\n");
     expect(fixture.read("a.txt")).toBe(left);
@@ -258,7 +260,7 @@ describe("undo with a path", () => {
 });
 
 describe("hunks without a change", () => {
-  it("count as in the diff that was shown last, of however many changes", async () => {
+  it("are those of the diff that was shown last, however many changes it covers", async () => {
     await edit("2", "two");
     await server.says("edit_file", {
       path: "a.txt",

@@ -58,7 +58,7 @@ it("two files that differ only in their form stay two, and each is meant by its 
   expect([content(nfc), content(nfd)]).toEqual(["C\n", "d\n"]);
 });
 
-it("what is written below a directory goes into the one that is there", async () => {
+it("a file written below a directory goes into the existing directory, whatever its Unicode form", async () => {
   mkdirSync(join(tree.root, "caf\u0065\u0301"));
   await wire.call("write_file", { path: "caf\u00e9/new/in.txt", content: "in\n" });
   expect(names()).toEqual(["caf\u0065\u0301"]);

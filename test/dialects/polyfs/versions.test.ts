@@ -124,7 +124,7 @@ describe("since", () => {
 
   it("answers the file where that version is not known", async () => {
     const said = await server.says("read_file", { path: "a.txt", since: "v:000000000000" });
-    expect(said).toMatch(/\n\[v:000000000000 is not known any more; this is the file\]\n1: 1\n/);
+    expect(said).toMatch(/\n\[v:000000000000 is no longer known; this is the whole file\]\n1: 1\n/);
   });
 });
 
@@ -186,7 +186,7 @@ describe("list_changes and undo", () => {
     expect([fixture.read("c.txt"), fixture.has("z.txt")]).toEqual(["foo\n", true]);
   });
 
-  it("survive a restart, and refuse what is not known", async () => {
+  it("survive a restart, and unknown ones are refused", async () => {
     await server.says("delete_path", { path: "a.txt" });
     const other = await fixture.serve();
     await other.says("undo");

@@ -18,7 +18,7 @@ export interface Difference {
 
 export const differences: readonly Difference[] = [
   {
-    name: "An `oldText` that stands in several places is refused",
+    name: "An `oldText` that occurs several times is refused",
     fits: ({ call, ours, theirs }) =>
       call.tool === "edit_file" &&
       !theirs.isError &&
@@ -52,7 +52,7 @@ export const differences: readonly Difference[] = [
       !isVerbatim(call),
   },
   {
-    name: "A link is moved itself, and is in the way",
+    name: "A link is moved itself, and counts as existing",
     fits: ({ call, ours }) =>
       /link-|loop|dangling/.test(asked(call)) &&
       (call.tool === "move_file"
@@ -70,7 +70,7 @@ export const differences: readonly Difference[] = [
       asked(call).includes("fifo") && ours.isError && ours.text.startsWith("Not a regular file (fifo)"),
   },
   {
-    name: "What lies outside is not told",
+    name: "Nothing outside is revealed",
     fits({ call, ours, theirs }) {
       if (ours.text.includes("OUTSIDE")) return false;
       if (call.tool === "list_directory_with_sizes")
@@ -80,7 +80,7 @@ export const differences: readonly Difference[] = [
     },
   },
   {
-    name: "A link that leads nowhere",
+    name: "A dangling link",
     fits: ({ call, ours, theirs }) =>
       asked(call).includes("dangling") &&
       theirs.text.startsWith("Parent directory does not exist") &&
@@ -96,7 +96,7 @@ export const differences: readonly Difference[] = [
       changedBy({ ours, theirs }).length === 0,
   },
   {
-    name: "Wrong parameters are told in other words",
+    name: "Invalid parameters are worded differently",
     fits: ({ call, ours, theirs }) => {
       const start = `MCP error -32602: Input validation error: Invalid arguments for tool ${call.tool}: `;
       return ours.text.startsWith(start) && theirs.text.startsWith(start);
@@ -107,7 +107,7 @@ export const differences: readonly Difference[] = [
     fits: ({ call, ours, theirs }) => asked(call).includes(":null") && !ours.isError && theirs.isError,
   },
   {
-    name: "What is created has the name that was asked for",
+    name: "New files have the name that was asked for",
     fits: ({ call, ours }) =>
       ["write_file", "create_directory", "move_file"].includes(call.tool) &&
       asked(call) !== asked(call).normalize("NFC") &&

@@ -111,7 +111,7 @@ describe("a client's roots", () => {
     expect(await editor.says("read_text_file", { path: at("two/c.txt") })).toMatch(/^Access denied/);
   });
 
-  it("do not make writable what is read-only", async () => {
+  it("do not make a read-only directory writable", async () => {
     await using editor = await new Editor(at("one")).connect("--allow-read", at("one/inner"), at("one"));
     expect(await editor.says("write_file", { path: at("one/new.txt"), content: "" })).toMatch(
       /^Successfully/,

@@ -85,7 +85,7 @@ describe("a literal edit of several places", () => {
     expect(await edited("x", { oldText: "x", newText: "y", limit: 5 })).toBe("y");
   });
 
-  it("is refused where there is none, without tolerance for indentation", async () => {
+  it("is refused where the text is missing, without tolerance for indentation", async () => {
     expect(await refused("  a\n  b\n", { oldText: "a\nb", limit: 0 })).toBe("oldText not found: a\nb");
     expect(await refused("  a\n  b\n", { oldText: "a\nb", limit: 2 })).toBe("oldText not found: a\nb");
   });
@@ -199,7 +199,7 @@ describe("a regex edit", () => {
     expect(await refused("a\n", regex("^$", "y", { limit: 0 }))).toBe("pattern not found: ^$");
   });
 
-  it("is refused where it is none", async () => {
+  it("is refused if it is invalid", async () => {
     expect(await refused("abc", regex("(", "y"))).toMatch(/^regex compile error: .+/);
   });
 
@@ -266,7 +266,7 @@ describe("a dry run", () => {
     );
   });
 
-  it("lists what is intended where there is no file", async () => {
+  it("lists the planned edits if the file does not exist", async () => {
     const edits = [
       { oldText: "a", newText: "b" },
       { oldText: "x+", isRegex: true, limit: 0 },
@@ -279,7 +279,7 @@ describe("a dry run", () => {
   });
 });
 
-describe("edit_file says what is wrong by code", () => {
+describe("edit_file reports errors by code", () => {
   it("about paths", async () => {
     const edits = [{ oldText: "a" }];
     const outside = `${fixture.outside}/x`;

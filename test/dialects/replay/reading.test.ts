@@ -66,7 +66,7 @@ describe("read_file", () => {
     expect(await fixture.fails("read_file", { path: "" })).toMatchObject({ code: -32602 });
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     const missing = fixture.path("nope/x.txt");
     expect(await fixture.fails("read_file", { path: missing })).toEqual({
       code: -32002,
@@ -172,7 +172,7 @@ describe("list_directory", () => {
     ]);
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     expect(await fixture.fails("list_directory", { path: fixture.path("nope") })).toMatchObject({
       code: -32002,
     });
@@ -239,7 +239,7 @@ describe("directory_tree", () => {
       execFileSync("rm", ["-rf", fixture.path("deep")]); // deeper than rmSync can go
     }
   });
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     expect(await fixture.fails("directory_tree", { path: fixture.path("nope") })).toMatchObject({
       code: -32002,
     });
@@ -267,7 +267,7 @@ describe("get_file_info", () => {
     );
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     expect(await fixture.fails("get_file_info", { path: fixture.path("nope") })).toMatchObject({
       code: -32002,
     });

@@ -47,7 +47,7 @@ describe("search_files", () => {
     expect(await fixture.says("search_files", both)).toBe(under("note/deep.txt"));
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     const [directory, nameContains] = [fixture.outside, "x"];
     expect(await fixture.fails("search_files", { directory, nameContains })).toEqual(notAllowed(directory));
     expect(await fixture.fails("search_files", { directory })).toEqual({
@@ -115,7 +115,7 @@ describe("glob_search", () => {
     }
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     expect(await fixture.fails("glob_search", { directory: fixture.outside, globs: ["*"] })).toEqual(
       notAllowed(fixture.outside),
     );
@@ -287,7 +287,7 @@ describe("grep_files", () => {
     );
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     const directory = fixture.root;
     expect(await fixture.fails("grep_files", { regex: "(", directory })).toMatchObject({
       code: -32603,

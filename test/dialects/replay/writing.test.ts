@@ -47,7 +47,7 @@ describe("write_file", () => {
     }
   });
 
-  it("says what is wrong by code, and writes nothing then", async () => {
+  it("reports errors by code, and writes nothing", async () => {
     const outside = `${fixture.outside}/x`;
     expect(await fixture.fails("write_file", { path: outside, content: "" })).toEqual(notAllowed(outside));
     symlinkSync(`${fixture.outside}/made`, fixture.path("dangling"));
@@ -84,7 +84,7 @@ describe("create_directory", () => {
     );
   });
 
-  it("says what is wrong by code", async () => {
+  it("reports errors by code", async () => {
     expect(await fixture.fails("create_directory", { path: fixture.path("a.txt") })).toMatchObject({
       code: -32603,
     });
@@ -106,7 +106,7 @@ describe("move_file", () => {
     expect(fixture.read("renamed/b.txt")).toBe("old\n");
   });
 
-  it("says what is wrong by code, and moves nothing then", async () => {
+  it("reports errors by code, and moves nothing", async () => {
     const source = fixture.path("a.txt");
     const outside = `${fixture.outside}/x`;
     const to = (destination: string, from = source) =>
@@ -139,7 +139,7 @@ describe("delete_file", () => {
     expect(readdirSync(fixture.root).filter(name => !name.startsWith("."))).toEqual([]);
   });
 
-  it("says what is wrong by code, and deletes nothing then", async () => {
+  it("reports errors by code, and deletes nothing", async () => {
     expect(await fixture.fails("delete_file", { path: fixture.path("nope") })).toEqual({
       code: -32002,
       message: `File not found: ${fixture.path("nope")}`,

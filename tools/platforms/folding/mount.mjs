@@ -11,7 +11,7 @@ const program = join(dirname(fileURLToPath(import.meta.url)), "serve.mjs");
 /**
  * Mounts it on a directory. `decomposes`: it stores names in Unicode form D, as HFS+ does.
  *
- * @returns {Promise<(() => Promise<void>) | undefined>} Ends it; undefined where nothing can be mounted.
+ * @returns {Promise<(() => Promise<void>) | undefined>} Ends it; undefined if nothing can be mounted.
  */
 export async function mountFolding(directory, { decomposes = false } = {}) {
   const before = statSync(directory).dev;

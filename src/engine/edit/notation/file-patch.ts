@@ -5,7 +5,7 @@ export interface PatchLine {
   readonly sign: " " | "-" | "+";
   /** Without its final "\n"; a "\r" before that is part of it. */
   readonly text: string;
-  /** Whether a line break follows: false where the patch says that the file ends without one. */
+  /** Whether a line break follows: false if the patch says that the file ends without one. */
   readonly end: boolean;
 }
 

@@ -26,7 +26,7 @@ export type TextJobName = keyof TextJobs;
 export interface TextJobRequest {
   readonly id: number;
   readonly job: TextJobName;
-  /** Undefined where the argument was sent before, in pieces. */
+  /** Undefined if the argument was sent before, in pieces. */
   readonly given: readonly unknown[];
 }
 

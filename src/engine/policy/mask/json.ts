@@ -7,7 +7,7 @@ import { labelOf, type Secret } from "./secret.ts";
 const token =
   /"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\\\r\n]|\\[\s\S])*'?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]:,]|\s+|[^\s{}[\]:,"]+/g;
 
-/** Of the names above a value, so many count in its label. */
+/** How many of the names above a value its label includes. */
 const mostNames = 50;
 
 export function jsonSecrets(text: string): Secret[] {

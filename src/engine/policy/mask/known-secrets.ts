@@ -2,6 +2,25 @@
 // files without keys and for comments; the guarantee comes from a rule on the path.
 import { lineLabel, type Secret } from "./secret.ts";
 
+// `password = value` and its kin in text of any kind. The name may be the end of a longer one, such as `DB_PASSWORD`.
+const name =
+  /(?:\bpass|\bauth|passw(?:or)?d|passphrase|secret(?:[-_ ]?key)?|token|(?:api|access|private)[-_ ]?key)/
+    .source;
+// Quotes are escaped where the text is part of a string: a cell of a notebook, JSON in a script.
+const assigned = /\\{0,8}["']?[ \t]{0,8}[:=]{1,2}>?[ \t]{0,8}/.source;
+// A quoted value may hold blanks and escaped quotes. What adjoins it belongs to it: `b"..."`, `a"..."b`.
+const triple = /[a-z]{0,2}(?:"""[\s\S]{0,4096}?"""|'''[\s\S]{0,4096}?''')/.source;
+const quoted =
+  /"(?:[^"\\\r\n]|\\[^\r\n]){1,4096}"|'(?:[^'\\\r\n]|\\[^\r\n]){1,4096}'|`(?:[^`\\\r\n]|\\[^\r\n]){1,4096}`/
+    .source;
+const escaped = /\\{0,8}"[^"\r\n]{1,4096}"|\\{0,8}'[^'\r\n]{1,4096}'|\\[^\r\n"'`]/.source;
+const bare = /[^\s"',;\\`]{1,4096}/.source;
+// A quote that is not closed on its line: the value goes on at least to the end of the line.
+const unclosed =
+  /[a-z]{0,2}(?:"(?:[^"\\\r\n]|\\[^\r\n]){1,4096}|'(?:[^'\\\r\n]|\\[^\r\n]){1,4096}|`(?:[^`\\\r\n]|\\[^\r\n]){1,4096})\\?(?=[\r\n]|$)/
+    .source;
+const opened = /\\{0,8}(?:"(?!")|'(?!')|`(?!`))[^\r\n]{1,4096}/.source;
+
 const forms: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,40}-----|$)/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
@@ -18,8 +37,10 @@ const forms: readonly RegExp[] = [
   /\bhf_[A-Za-z0-9]{30,}\b/g,
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
   /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi,
-  // `password = value` and its kin in text of any kind; a quoted value may hold blanks.
-  /(?<=\b(?:pass(?:word|wd|phrase)?|secret|token|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|client[-_ ]?secret|auth)["']?[ \t]{0,8}[:=]{1,2}>?[ \t]{0,8})(?:"[^"\r\n]{1,4096}"|'[^'\r\n]{1,4096}'|[^\s"',;]{1,4096})/gi,
+  new RegExp(
+    `(?<=${name}${assigned})(?:${triple}|${unclosed}|(?:${quoted}|${escaped}|${bare}){1,16}|${opened})`,
+    "gi",
+  ),
   /(?<=\b(?:password|passwd|account|Bearer|Basic)[ \t]{1,8})[A-Za-z0-9+/=_.~-]{8,4096}/g,
 ];
 

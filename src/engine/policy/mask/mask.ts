@@ -93,7 +93,7 @@ function spansIn(text: string, format: MaskFormat): Secret[] {
 const isLiteral = "\0literal";
 
 /**
- * `edited` with the values of `original` put back. `edited` comes from an edit of the masked original. Undefined where
+ * `edited` with the values of `original` put back. `edited` comes from an edit of the masked original. Undefined if
  * a placeholder has no single origin, or a hidden value would show in the result.
  */
 export function unmask(original: string, edited: string, format: MaskFormat): string | undefined {

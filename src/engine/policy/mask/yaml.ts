@@ -20,7 +20,7 @@ const opensBlock = /(?:^|[ \t])[|>][-+0-9]*[ \t]*(?:#.*)?$/;
 const isOnlyBlock = /^[ \t]*(?:---[ \t]+)?(?:[&!][^\s]*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$/;
 const quiet = /^[ \t]*(?:#.*|---[ \t]*(?:#.*)?|\.\.\.|%(?:YAML|TAG)[ \t].*)?$/;
 
-/** Of the names above a value, so many count in its label. */
+/** How many of the names above a value its label includes. */
 const mostNames = 50;
 
 export function yamlSecrets(text: string): Secret[] {

@@ -1,4 +1,5 @@
 // Looks for damage: entries that do not fit their checksum or are missing, and objects that are named and not there.
+import { Fault } from "../../fault.ts";
 import type { Objects } from "../../workspace/archive/objects.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
 import type { Damage, Hash } from "../store.ts";
@@ -32,8 +33,17 @@ export async function* checkStore(registry: Registry, objects: Objects): AsyncGe
   }
   for (const [hash, names] of named) {
     if (slice.isOver) await slice.turn();
-    if (objects.get(hash) !== undefined) continue;
+    if (isWhole(objects, hash)) continue;
     const what = objects.isThere(hash) ? "damaged_object" : "missing_object";
     yield { what, where: hash, workspaces: [...names].sort() };
+  }
+}
+
+function isWhole(objects: Objects, hash: Hash): boolean {
+  try {
+    return objects.get(hash) !== undefined;
+  } catch (error) {
+    if (Fault.is(error, "io")) return false; // a bad sector
+    throw error;
   }
 }

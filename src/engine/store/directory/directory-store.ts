@@ -3,7 +3,7 @@
 import { Fault } from "../../fault.ts";
 import { Objects } from "../../workspace/archive/objects.ts";
 import { UnflushedFiles } from "../../workspace/archive/unflushed.ts";
-import { faultOf } from "../../workspace/errno.ts";
+import { errnoOf, errnoWords, faultOf } from "../../workspace/errno.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
 import { NamedObjects } from "../named-objects.ts";
 import type {
@@ -88,8 +88,7 @@ export class DirectoryStore implements WorkspaceStore {
     return guarded(async () => {
       const found: WorkspaceInfo[] = [];
       const slice = new TimeSlice();
-      for (const id of this.#registry.ids()) {
-        const info = this.#registry.listed(id, dropped);
+      for (const info of this.#registry.listed(dropped)) {
         if (info !== undefined) found.push(info);
         if (slice.isOver) await slice.turn();
       }
@@ -190,6 +189,7 @@ function failureOf(error: unknown): unknown {
   if (!(fault instanceof Fault) || fault.code === "store_unavailable") return fault;
   const reasons = { permission_denied: "rights", read_only: "read_only", no_space: "full" } as const;
   const reason = fault.code in reasons ? reasons[fault.code as keyof typeof reasons] : "unreachable";
-  const detail = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "";
+  const errno = errnoOf(error);
+  const detail = errno !== undefined ? errnoWords(errno) : error instanceof Error ? error.message : "";
   return new Fault("store_unavailable", { reason, detail }, { cause: error });
 }

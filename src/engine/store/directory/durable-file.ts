@@ -11,7 +11,7 @@ import { forFlushing, onWindows } from "../../workspace/windows-path.ts";
 /** Drafts begin so. They are left by a crash, and removed by a collection. */
 export const draftPrefix = ".draft-";
 
-/** Writes a value to a new file; false where the name is taken. `folders` are made where they are missing. */
+/** Writes a value to a new file; false if the name is taken. `folders` are made where they are missing. */
 export async function create(path: string, folder: string, value: unknown): Promise<boolean> {
   const json = JSON.stringify(value);
   const draft = `${folder}/${draftPrefix}${randomBytes(8).toString("hex")}`;
@@ -36,7 +36,7 @@ export async function create(path: string, folder: string, value: unknown): Prom
   return true;
 }
 
-/** The value in a file; "damaged" where it does not fit its checksum, undefined where there is none. */
+/** The value in a file; "damaged" where it does not fit its checksum, undefined if there is none. */
 export function valueAt<T>(path: string): T | "damaged" | undefined {
   const bytes = contentAt(path);
   if (bytes === undefined) return undefined;

@@ -56,7 +56,7 @@ export class DirectoryLog {
     return { ...entry, revision };
   }
 
-  /** False where another process has taken the revision. */
+  /** False if another process has taken the revision. */
   append(revision: Revision, entry: Entry): Promise<boolean> {
     const before = revision === 1 ? 0 : this.#stored(revision - 1).total;
     const { id, body, objects, bytes } = entry;

@@ -4,6 +4,7 @@
 //   workspaces/<id>/about      what was said at its creation; its time is that of the drop
 //   workspaces/<id>/log/<n>    its entries
 //   names/<hash of the name>   the same file as `about`
+//   listing                    a copy of the descriptions of those that live (living-index.ts)
 //
 // A copy of the store may have two files in place of one: then the id in the second says whose it is, and it is linked
 // again.
@@ -15,37 +16,25 @@ import { makeDirectory } from "../../workspace/archive/folder.ts";
 import { namesIn, unlinkIfThere } from "../../workspace/commit/if-there.ts";
 import { sys } from "../../workspace/commit/syscalls.ts";
 import { errnoOf } from "../../workspace/errno.ts";
-import type { Creation, Origin, WorkspaceId, WorkspaceInfo } from "../store.ts";
+import type { Creation, WorkspaceId, WorkspaceInfo } from "../store.ts";
+import type { About, RememberedWorkspace } from "./about.ts";
 import { create, draftPrefix, flushDirectory, valueAt } from "./durable-file.ts";
+import { LivingIndex } from "./living-index.ts";
 import { DirectoryLog } from "./log.ts";
-
-/** The part of `WorkspaceInfo` that never changes. */
-interface About {
-  readonly id: WorkspaceId;
-  readonly name: string;
-  readonly parent?: Origin;
-  readonly created: number;
-  readonly about: Readonly<Record<string, string>>;
-}
-
-/** What is remembered of a workspace: it never changes. */
-interface RememberedWorkspace {
-  readonly about: About;
-  /** Its second name. */
-  readonly nameFile: string;
-  /** Of the description, under both names. */
-  readonly inode: number;
-  readonly device: number;
-}
 
 export class Registry {
   readonly #path: string;
   readonly #logs = new Map<WorkspaceId, DirectoryLog>();
   readonly #remembered = new Map<WorkspaceId, RememberedWorkspace>();
+  readonly #listing: LivingIndex;
+  #isLoaded = false;
+  /** How many descriptions were read. */
+  #read = 0;
 
   constructor(path: string) {
     this.#path = path;
     for (const name of ["", "names", "workspaces", "collected"]) makeDirectory(join(path, name));
+    this.#listing = new LivingIndex(join(path, "listing"), this.#names);
   }
 
   async create({ name, parent, about = {} }: Creation): Promise<WorkspaceInfo | "exists" | "no_parent"> {
@@ -93,19 +82,49 @@ export class Registry {
   }
 
   /**
-   * `info` for one of `ids`, if it is dropped or alive as asked. A living workspace that was seen before costs two
-   * system calls, so that a list of thousands is quick.
+   * The living workspaces, or the dropped ones; undefined takes the place of a workspace of the other kind. Listing the
+   * dropped ones discards the cached list of living ones, so that a workspace restored in between is in one of the two.
    */
-  listed(id: WorkspaceId, dropped: boolean): WorkspaceInfo | undefined {
-    const about = this.#known(id);
-    if (about === undefined || about === "damaged") return undefined;
-    if ((hasName(about) || this.#isLive(about)) === dropped) return undefined;
-    return dropped ? this.info(id) : this.#infoOf(about);
+  *listed(dropped: boolean): Generator<WorkspaceInfo | undefined> {
+    const stamp = this.#listing.stamp();
+    if (dropped) this.#listing.forget();
+    else this.#load();
+    const living = this.#listing.living(stamp);
+    const [found, before]: [RememberedWorkspace[], number] = [[], this.#read];
+    for (const id of living ?? this.ids()) {
+      const known = living === undefined ? this.#looked(id, dropped) : this.#known(id);
+      if (known === undefined || known === "damaged") yield undefined;
+      else {
+        found.push(known);
+        yield dropped ? this.info(id) : this.#infoOf(known);
+      }
+    }
+    if (!dropped && living === undefined && stamp !== undefined)
+      this.#listing.remember(stamp, found, this.#read - before);
   }
 
-  #infoOf({ about }: RememberedWorkspace): WorkspaceInfo {
-    const { revision, bytes } = this.log(about.id).head;
-    return { ...about, revision, bytes };
+  #load(): void {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    for (const known of this.#listing.load())
+      if (!this.#remembered.has(known.about.id)) this.#remembered.set(known.about.id, known);
+  }
+
+  /** One that is dropped or lives, as asked. One that lives costs one system call if it was seen before. */
+  #looked(id: WorkspaceId, dropped: boolean): RememberedWorkspace | "damaged" | undefined {
+    const known = this.#known(id);
+    if (known === undefined || known === "damaged") return undefined;
+    if (this.#hasName(known)) return dropped ? undefined : known;
+    this.#remembered.delete(id); // in a copy of the store, its description is another file than remembered
+    return this.#isLive(known) === dropped ? undefined : this.#known(id);
+  }
+
+  /** A list makes thousands: fields are set one by one, because a spread of what was parsed costs 7 µs. */
+  #infoOf({ about: { id, name, parent, created, about } }: RememberedWorkspace): WorkspaceInfo {
+    const { revision, bytes } = this.log(id).head;
+    return parent === undefined
+      ? { id, name, created, about, revision, bytes }
+      : { id, name, parent, created, about, revision, bytes };
   }
 
   /** Also those whose description is damaged. */
@@ -114,11 +133,11 @@ export class Registry {
   }
 
   isDamaged(id: WorkspaceId): boolean {
-    return this.#known(id) === "damaged";
+    return /^[0-9a-f]+$/.test(id) && valueAt<About>(this.#aboutFile(id)) === "damaged";
   }
 
   log(id: WorkspaceId): DirectoryLog {
-    const log = this.#logs.get(id) ?? new DirectoryLog(join(this.#workspaces, id, "log"));
+    const log = this.#logs.get(id) ?? new DirectoryLog(`${this.#path}/workspaces/${id}/log`);
     if (this.#logs.size > 10_000) this.#logs.clear();
     this.#logs.set(id, log);
     return log;
@@ -127,7 +146,7 @@ export class Registry {
   async drop(id: WorkspaceId): Promise<boolean> {
     const about = this.#known(id);
     if (about === undefined || about === "damaged" || !this.#isLive(about)) return false;
-    const [name, marker] = [about.nameFile, join(this.#workspaces, id, "dropped")];
+    const [name, marker] = [this.#nameFile(about.about.name), join(this.#workspaces, id, "dropped")];
     try {
       sys.touch(name, new Date());
       sys.rename(name, marker);
@@ -146,7 +165,7 @@ export class Registry {
     const about = this.#known(id);
     if (about === undefined || about === "damaged") return "gone";
     if (this.#isLive(about)) return "restored";
-    const name = about.nameFile;
+    const name = this.#nameFile(about.about.name);
     try {
       if (!linkIfFree(this.#aboutFile(id), name)) return "exists";
     } catch (error) {
@@ -161,7 +180,7 @@ export class Registry {
     return "restored";
   }
 
-  /** Takes a workspace that does not live out of the registry, then removes it. False where it has been restored. */
+  /** Takes a workspace that does not live out of the registry, then removes it. False if it has been restored. */
   remove(id: WorkspaceId): boolean {
     const [from, to] = [join(this.#workspaces, id), join(this.#path, "collected", id)];
     const about = this.#known(id);
@@ -170,7 +189,7 @@ export class Registry {
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw error;
     }
-    const name = about === undefined || about === "damaged" ? undefined : about.nameFile;
+    const name = about === undefined || about === "damaged" ? undefined : this.#nameFile(about.about.name);
     if (name !== undefined && idIn(name) === id) {
       sys.rename(to, from);
       return false;
@@ -214,32 +233,33 @@ export class Registry {
     if (stat === undefined || about === undefined) return undefined;
     if (about === "damaged") return about;
     if (this.#remembered.size > 10_000) this.#remembered.clear();
-    const known = { about, nameFile: this.#nameFile(about.name), inode: stat.ino, device: stat.dev };
+    this.#read++;
+    const known = { about, inode: stat.ino, device: stat.dev };
     this.#remembered.set(id, known);
     return known;
   }
 
-  #isLive({ about, nameFile }: RememberedWorkspace): boolean {
-    const own = this.#aboutFile(about.id);
+  #isLive({ about }: RememberedWorkspace): boolean {
+    const [own, nameFile] = [this.#aboutFile(about.id), this.#nameFile(about.name)];
     if (isSame(own, nameFile)) return true;
     if (sys.lstat(own) === undefined || idIn(nameFile) !== about.id) return false;
     linkAgain(own, nameFile);
     return true;
   }
 
+  /** Whether the description of a workspace that is there has its second name. */
+  #hasName({ about, inode, device }: RememberedWorkspace): boolean {
+    const stat = sys.lstat(this.#nameFile(about.name));
+    return stat?.ino === inode && stat.dev === device;
+  }
+
   #aboutFile(id: WorkspaceId): string {
-    return join(this.#workspaces, id, "about");
+    return `${this.#path}/workspaces/${id}/about`;
   }
 
   #nameFile(name: string): string {
-    return join(this.#names, contentHash(Buffer.from(name)));
+    return `${this.#path}/names/${contentHash(Buffer.from(name))}`;
   }
-}
-
-/** Whether the description of a workspace that is there has its second name. */
-function hasName({ nameFile, inode, device }: RememberedWorkspace): boolean {
-  const stat = sys.lstat(nameFile);
-  return stat?.ino === inode && stat.dev === device;
 }
 
 function isSame(one: string, other: string): boolean {
@@ -247,7 +267,7 @@ function isSame(one: string, other: string): boolean {
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** The id in a description; undefined where there is none that can be read. */
+/** The id in a description; undefined if there is none that can be read. */
 function idIn(path: string): WorkspaceId | undefined {
   const about = valueAt<About>(path);
   return about === undefined || about === "damaged" ? undefined : about.id;

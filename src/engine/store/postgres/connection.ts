@@ -4,6 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import type { Client, Pool, PoolConfig } from "pg";
 import { Fault } from "../../fault.ts";
 import { failureOf, isPassing } from "./failure.ts";
+import { guarded } from "./guarded-client.ts";
+import { type PlainRow, PlainRows } from "./plain-rows.ts";
 import { protectionOf } from "./tls.ts";
 
 export type SqlQuery = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
@@ -43,6 +45,7 @@ export class Connections implements AsyncDisposable {
     if (attempts === undefined) throw invalid("sslmode or sslrootcert cannot be used");
     for (const parameter of ["sslmode", "sslrootcert"]) url.searchParams.delete(parameter);
     const { default: pg } = await import("pg");
+    const Client = guarded(pg.Client);
     let last: unknown;
     for (const ssl of attempts) {
       const config: PoolConfig = {
@@ -56,8 +59,8 @@ export class Connections implements AsyncDisposable {
         application_name: "polyfs",
         allowExitOnIdle: true,
       };
-      const pool = new pg.Pool(config);
-      const own = new Connections(pool, () => new pg.Client(config));
+      const pool = new pg.Pool({ ...config, Client });
+      const own = new Connections(pool, () => new Client(config));
       try {
         await own.query("select 1");
         return own;
@@ -76,16 +79,28 @@ export class Connections implements AsyncDisposable {
     return this.query(text, values, name);
   }
 
+  /** The same where it is run before every read: with its columns as text. */
+  plain(name: string, text: string, values: readonly string[]): Promise<readonly PlainRow[]> {
+    return this.#untilAnswered(
+      // The pool gives pg a callback for it, and resolves to what that is called with.
+      own => this.#pool.query(new PlainRows(text, values, own)) as unknown as Promise<readonly PlainRow[]>,
+      name,
+    );
+  }
+
   /** Runs a statement, again where the connection broke. */
-  async query<Row extends object>(
-    text: string,
-    values: readonly unknown[] = [],
-    name?: string,
-  ): Promise<Row[]> {
+  query<Row extends object>(text: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
+    return this.#untilAnswered(async own => {
+      const query = { text, values: [...values], ...(own !== undefined && { name: own }) };
+      return (await this.#pool.query<Row>(query)).rows;
+    }, name);
+  }
+
+  /** `ask` is given the name where the statement can be prepared under it. */
+  async #untilAnswered<T>(ask: (name: string | undefined) => Promise<T>, name?: string): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const query = { text, values: [...values], ...(this.#prepares && name !== undefined && { name }) };
-        return (await this.#pool.query<Row>(query)).rows;
+        return await ask(this.#prepares ? name : undefined);
       } catch (error) {
         if (this.#prepares && name !== undefined && isUnprepared(error)) {
           this.#prepares = false;

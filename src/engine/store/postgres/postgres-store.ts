@@ -23,6 +23,7 @@ import type {
 } from "../store.ts";
 import { collect } from "./collect.ts";
 import { Connections, type SqlConnectionOptions } from "./connection.ts";
+import type { PlainRow } from "./plain-rows.ts";
 import { migrate, schemaState, schemaVersion } from "./schema.ts";
 import * as statements from "./statements.ts";
 
@@ -105,7 +106,12 @@ export class PostgresStore implements WorkspaceStore {
       values,
     );
     if (row === undefined || row.location === null) return row?.bytes ?? undefined;
-    const bytes = await this.#large?.get(row.location);
+    if (this.#large === undefined)
+      throw new Fault("store_unavailable", {
+        reason: "invalid",
+        detail: "large objects of it are in a bucket: name it with --store-objects",
+      });
+    const bytes = await this.#large.get(row.location);
     return bytes !== undefined && contentHash(bytes) === hash ? bytes : undefined;
   }
 
@@ -128,8 +134,8 @@ export class PostgresStore implements WorkspaceStore {
 
   async info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined> {
     const text = `${statements.info} where id = $1`;
-    const [row] = await this.#connections.prepared<InfoRow>("polyfs_info", text, [workspace]);
-    return row && infoOf(row);
+    const [row] = await this.#connections.plain("polyfs_info", text, [workspace]);
+    return row && infoOf(infoRowOf(row));
   }
 
   list({ dropped = false } = {}): Promise<readonly WorkspaceInfo[]> {
@@ -275,6 +281,13 @@ export class PostgresStore implements WorkspaceStore {
     }
     return objects.filter(([, { length }]) => length <= largeBytes);
   }
+}
+
+/** The columns of `statements.info` as text. */
+function infoRowOf(columns: PlainRow): InfoRow {
+  const [id = "", name = "", parent, parent_revision, revision, bytes, about, created, dropped] = columns;
+  const known = JSON.parse(about ?? "{}") as InfoRow["about"];
+  return { id, name, parent, parent_revision, revision, bytes, about: known, created, dropped } as InfoRow;
 }
 
 function infoOf(row: InfoRow): WorkspaceInfo {

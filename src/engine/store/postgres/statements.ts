@@ -100,9 +100,22 @@ export const damages = `
                where r.hash = o.hash)
     from polyfs_object o where bytes is not null and (sha256(bytes) <> hash or length(bytes) <> size)
   union all
-  select 'missing_entry', w.name || '/' || missing, array[w.name]
-    from polyfs_workspace w, generate_series(1, w.revision) as missing
-    where not exists (select from polyfs_entry e where e.workspace = w.id and e.revision = missing)
+  select 'missing_entry', w.name || '/' || case when behind - ahead = 2 then '' else ahead + 1 || '-' end || behind - 1,
+         array[w.name]
+    from polyfs_workspace w, lateral (
+      select n as behind, lag(n) over (order by n) as ahead from (
+        select 0::numeric as n
+        union select revision from polyfs_entry e where e.workspace = w.id and e.revision > 0
+        union select w.revision::numeric + 1) as known) as gap
+    where behind - ahead > 1
+  union all
+  select 'damaged_workspace', w.name, array[w.name]
+    from polyfs_workspace w
+    where revision not between 0 and ${Number.MAX_SAFE_INTEGER} or bytes not between 0 and ${Number.MAX_SAFE_INTEGER}
+  union all
+  select 'damaged_workspace', w.name, array[w.name]
+    from polyfs_workspace w join polyfs_workspace p on p.id = w.parent
+    where w.parent_revision is null or w.parent_revision not between 0 and p.revision
   union all
   select 'damaged_entry', w.name || '/' || e.revision, array[w.name]
     from polyfs_entry e join polyfs_workspace w on w.id = e.workspace

@@ -19,11 +19,17 @@ interface S3Response {
 
 const pausesMs = [100, 300, 900];
 const patienceMs = 30_000;
+/** More than any object of a store has; without a limit, an answer that does not end would fill the memory. */
+const mostBytes = 300 * 1024 * 1024;
+/** How often a service may say that the creation of a key is still undecided. */
+const mostUndecided = 50;
 
 export class S3Bucket {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #credentials: Credentials;
+  /** How far the clock of the service is ahead of this machine's. */
+  #apart = 0;
 
   private constructor(base: URL, prefix: string, credentials: Credentials) {
     this.#base = base;
@@ -62,25 +68,32 @@ export class S3Bucket {
   }
 
   /**
-   * Creates an object if there is none; false where there is. Asked again because an answer was lost, it may find its
+   * Creates an object if there is none; false if there is. Asked again because an answer was lost, it may find its
    * own object: the caller looks.
    */
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    for (;;) {
+    for (let round = 1; round <= mostUndecided; round++) {
       const headers = { "if-none-match": "*" };
       const { status } = await this.#ask("PUT", key, { body: bytes, headers }, [200, 201, 204, 409, 412]);
       if (status === 412) return false;
       if (status !== 409) return true;
       await setTimeout(20 + Math.random() * 100); // another one is being created: who wins is not decided yet
     }
+    throw unavailable("unreachable", "the service does not decide whether a key was created");
   }
 
+  /** Faults: `store_unavailable`, also where the bucket or something on the way is missing instead of the object. */
   async get(key: string): Promise<Uint8Array | undefined> {
-    const { status, body } = await this.#ask("GET", key, {}, [200, 404]);
-    return status === 404 ? undefined : body;
+    const answer = await this.#ask("GET", key, {}, [200, 404]);
+    if (answer.status === 200) return answer.body;
+    if (codeOf(answer) === "NoSuchKey") return undefined;
+    throw failureOf(answer);
   }
 
-  /** When it was last put; undefined where there is none. */
+  /**
+   * When it was last put; undefined if there is none. An answer without content does not say what is missing:
+   * nothing may be removed because of it.
+   */
   async modified(key: string): Promise<number | undefined> {
     const { status, headers } = await this.#ask("HEAD", key, {}, [200, 404]);
     return status === 404 ? undefined : Date.parse(headers.get("last-modified") ?? "");
@@ -92,6 +105,7 @@ export class S3Bucket {
 
   /** In the order of keys, those behind `after` only. */
   async *list(prefix: string, after = ""): AsyncGenerator<ListedKey> {
+    let last = after === "" ? "" : this.#prefix + after;
     for (let token: string | undefined; ; ) {
       const query = {
         ...{ "list-type": "2", prefix: this.#prefix + prefix },
@@ -100,14 +114,26 @@ export class S3Bucket {
       };
       const { body } = await this.#ask("GET", undefined, { query }, [200]);
       const text = Buffer.from(body).toString();
-      for (const [, one = ""] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g))
+      const more = element(text, "IsTruncated");
+      // Half of a list would pass for the whole, and what it lacks for unneeded.
+      if (!/<ListBucketResult[\s>][\s\S]*<\/ListBucketResult>\s*$/.test(text) || !/^(true|false)$/.test(more))
+        throw unavailable("invalid", "a list that is not one");
+      for (const [, one = ""] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
+        const key = element(one, "Key");
+        // Out of order, or outside of what was asked for: a list that repeats itself would never end.
+        if (!key.startsWith(this.#prefix + prefix) || key <= last)
+          throw unavailable("invalid", `the list of ${prefix} is not in order`);
+        last = key;
         yield {
-          key: element(one, "Key").slice(this.#prefix.length),
+          key: key.slice(this.#prefix.length),
           modified: Date.parse(element(one, "LastModified")),
           size: Number(element(one, "Size")),
         };
-      if (element(text, "IsTruncated") !== "true") return;
-      token = element(text, "NextContinuationToken");
+      }
+      if (more !== "true") return;
+      const next = element(text, "NextContinuationToken");
+      if (next === "" || next === token) throw unavailable("invalid", `the list of ${prefix} does not go on`);
+      token = next;
     }
   }
 
@@ -119,7 +145,9 @@ export class S3Bucket {
       { query: { "list-type": "2", "max-keys": "1" } },
       [200],
     );
-    return Date.parse(headers.get("date") ?? "") || Date.now();
+    const now = Date.parse(headers.get("date") ?? "");
+    if (Number.isNaN(now)) throw unavailable("invalid", "the service does not say what time it is");
+    return now;
   }
 
   async #ask(
@@ -145,34 +173,66 @@ export class S3Bucket {
         const answer = await this.#send({ method, url, headers, body });
         if (expected.includes(answer.status)) return answer;
         const failure = failureOf(answer);
-        if (answer.status < 500 || pause === undefined) throw failure;
+        if (codeOf(answer) === skewed && attempt === 0) this.#setClock(answer);
+        else if (!isPassing(answer) || pause === undefined) throw failure;
       } catch (error) {
         if (error instanceof Fault) throw error;
         const detail =
           error instanceof Error ? String((error.cause as Error | undefined)?.message ?? error.message) : "";
-        if (pause === undefined) throw unavailable("unreachable", detail);
+        // Patience has run out already: asking again would double it.
+        const isLate = error instanceof Error && error.name === "TimeoutError";
+        if (pause === undefined || isLate) throw unavailable("unreachable", detail);
       }
       await setTimeout(pause);
     }
   }
 
+  /** The service refuses signatures of another time: from now on its clock counts. */
+  #setClock({ headers }: S3Response): void {
+    const now = Date.parse(headers.get("date") ?? "");
+    if (!Number.isNaN(now)) this.#apart = now - Date.now();
+  }
+
   async #send(request: Parameters<typeof signed>[0]): Promise<S3Response> {
-    const headers = signed(request, this.#credentials, new Date());
+    const headers = signed(request, this.#credentials, new Date(Date.now() + this.#apart));
     const response = await fetch(request.url, {
       method: request.method,
       headers,
       signal: AbortSignal.timeout(patienceMs),
+      // A bucket of another region answers with its address, which has to be configured: the signature is for this one.
+      redirect: "manual",
       ...(request.body && { body: request.body }),
     });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: new Uint8Array(await response.arrayBuffer()),
-    };
+    return { status: response.status, headers: response.headers, body: await bodyOf(response) };
   }
 }
 
-function failureOf({ status, body }: S3Response): Fault {
+async function bodyOf({ body }: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > mostBytes) throw unavailable("damaged", `an answer has more than ${mostBytes} bytes`);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Worth another attempt. */
+function isPassing(answer: S3Response): boolean {
+  const { status } = answer;
+  return status >= 500 || status === 408 || status === 429 || passing.has(codeOf(answer));
+}
+
+function codeOf({ body }: S3Response): string {
+  return element(Buffer.from(body).toString(), "Code");
+}
+
+const passing = new Set(["RequestTimeout", "SlowDown", "Throttling", "TooManyRequests"]);
+const skewed = "RequestTimeTooSkewed";
+
+function failureOf(answer: S3Response): Fault {
+  const { status, body } = answer;
   const text = Buffer.from(body).toString();
   const code = element(text, "Code");
   const detail = [status, code, element(text, "Message")].filter(part => part !== "").join(" ");
@@ -180,7 +240,7 @@ function failureOf({ status, body }: S3Response): Fault {
     InvalidAccessKeyId: "credentials",
     SignatureDoesNotMatch: "credentials",
     ExpiredToken: "credentials",
-    RequestTimeTooSkewed: "credentials",
+    [skewed]: "credentials",
     AccessDenied: "rights",
     NoSuchBucket: "invalid",
     QuotaExceeded: "full",
@@ -188,7 +248,7 @@ function failureOf({ status, body }: S3Response): Fault {
     NotImplemented: "conditions",
   };
   const fallback =
-    status === 403 ? "rights" : status === 507 ? "full" : status >= 500 ? "unreachable" : "invalid";
+    status === 403 ? "rights" : status === 507 ? "full" : isPassing(answer) ? "unreachable" : "invalid";
   return unavailable(reasons[code] ?? fallback, detail);
 }
 

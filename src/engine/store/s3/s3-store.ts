@@ -5,6 +5,7 @@
 //   w/<id>/about                      what was said at its creation
 //   w/<id>/log/<revision, 12 digits>  its entries
 import { randomBytes } from "node:crypto";
+import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { neededBy } from "../lineage.ts";
 import { NamedObjects } from "../named-objects.ts";
@@ -18,35 +19,27 @@ import type {
   Entry,
   Hash,
   LogEntry,
-  Origin,
   Revision,
   StoredObject,
   WorkspaceId,
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
+import { type AboutWorkspace, isAbout, isStoredEntry, type StoredEntry } from "../stored-entry.ts";
 import { S3Bucket, unavailable } from "./bucket.ts";
-
-interface AboutWorkspace {
-  readonly id: WorkspaceId;
-  readonly name: string;
-  readonly parent?: Origin;
-  readonly about: Readonly<Record<string, string>>;
-}
-
-interface StoredEntry extends Entry {
-  /** The sum of `bytes` up to this entry. */
-  readonly total: number;
-}
 
 /** What is known of a log: it only grows. */
 interface LogHead {
-  revision: Revision;
-  total: number;
+  readonly revision: Revision;
+  readonly total: number;
+  /** Its last entry cannot be read, so nothing can be appended. */
+  readonly isDamaged?: boolean;
 }
 
 /** An object that was put longer ago is put again when it is asked for, so that it is not collected meanwhile. */
 const touchMs = 5 * 60_000;
+/** So many entries are read at once. */
+const batch = 1000;
 
 export class S3Store implements WorkspaceStore {
   readonly #bucket: S3Bucket;
@@ -68,10 +61,14 @@ export class S3Store implements WorkspaceStore {
     const bucket = S3Bucket.at(address, environment);
     const key = `probe/${randomBytes(8).toString("hex")}`;
     try {
-      const first = await bucket.create(key, Buffer.from("first"));
-      const second = await bucket.create(key, Buffer.from("second"));
+      // At the same time, as writers do, and once more afterwards.
+      const names = ["a", "b", "c", "d"];
+      const won = await Promise.all(names.map(name => bucket.create(key, Buffer.from(name))));
+      const again = await bucket.create(key, Buffer.from("again"));
       const kept = Buffer.from((await bucket.get(key)) ?? []).toString();
-      if (!first || second || kept !== "first")
+      const winners = names.filter((_, i) => won[i]);
+      // None, where the answer to the one that won was lost, and it was asked again.
+      if (again || winners.length > 1 || !names.includes(kept) || (winners[0] ?? kept) !== kept)
         throw unavailable("conditions", "a key could be created twice");
     } finally {
       await bucket.remove(key).catch(() => {});
@@ -180,7 +177,9 @@ export class S3Store implements WorkspaceStore {
     const bytes = /^[0-9a-f]+$/.test(id) ? await this.#bucket.get(`w/${id}/about`) : undefined;
     if (bytes === undefined) return undefined;
     const created = (await this.#bucket.modified(`w/${id}/about`)) ?? 0;
-    const about = { ...(decoded(bytes) as AboutWorkspace), created };
+    const said = decoded(bytes);
+    if (!isAbout(said, id)) throw unavailable("damaged", `the description of workspace ${id}`);
+    const about = { ...said, created };
     this.#abouts.set(id, about);
     return about;
   }
@@ -199,18 +198,27 @@ export class S3Store implements WorkspaceStore {
     return freed ?? created;
   }
 
+  /** Without those whose description is damaged. */
   async list({ dropped = false } = {}): Promise<readonly WorkspaceInfo[]> {
+    const infos = (await this.#infos()).filter(info => typeof info !== "string");
+    return infos
+      .filter(info => (info.dropped !== undefined) === dropped)
+      .sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+  }
+
+  /** What is known of each workspace; the id of one whose description is damaged. */
+  async #infos(): Promise<readonly (WorkspaceInfo | WorkspaceId)[]> {
     const ids: WorkspaceId[] = [];
     for await (const { key } of this.#bucket.list("w/")) {
       const [, id] = /^w\/([0-9a-f]+)\/about$/.exec(key) ?? [];
       if (id !== undefined) ids.push(id);
     }
-    const found: WorkspaceInfo[] = [];
+    const found: (WorkspaceInfo | WorkspaceId)[] = [];
     await each(ids, async id => {
-      const info = await this.info(id);
-      if (info !== undefined && (info.dropped !== undefined) === dropped) found.push(info);
+      const info = await this.info(id).catch(ifDamaged);
+      if (info !== undefined) found.push(info === "damaged" ? id : info);
     });
-    return found.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+    return found;
   }
 
   async drop(workspace: WorkspaceId): Promise<boolean> {
@@ -239,6 +247,8 @@ export class S3Store implements WorkspaceStore {
   ): Promise<Appended> {
     const info = await this.info(workspace);
     if (info === undefined || info.dropped !== undefined) return { result: "gone" };
+    if (this.#heads.get(workspace)?.isDamaged === true)
+      throw unavailable("damaged", `entry ${info.revision} of workspace ${workspace}`);
     const appended: Appended = { result: "appended", revision: expected + 1 };
     const isThere = async () => (await this.#entry(workspace, expected + 1))?.id === entry.id;
     if (info.revision !== expected) return (await isThere()) ? appended : { result: "stale" };
@@ -277,7 +287,10 @@ export class S3Store implements WorkspaceStore {
 
   async #entry(workspace: WorkspaceId, revision: Revision): Promise<StoredEntry | undefined> {
     const bytes = await this.#bucket.get(entryKey(workspace, revision));
-    return bytes === undefined ? undefined : (decoded(bytes) as StoredEntry);
+    if (bytes === undefined) return undefined;
+    const stored = decoded(bytes);
+    if (!isStoredEntry(stored)) throw unavailable("damaged", `entry ${revision} of workspace ${workspace}`);
+    return stored;
   }
 
   /** The last key of the log, from where it was last seen. */
@@ -285,9 +298,11 @@ export class S3Store implements WorkspaceStore {
     const known = this.#heads.get(workspace) ?? { revision: 0, total: 0 };
     let { revision } = known;
     for await (const { key } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, revision)))
-      revision = Math.max(revision, Number(key.slice(-12)));
+      revision = Math.max(revision, revisionOf(key) ?? 0);
     if (revision === known.revision) return known;
-    const head = { revision, total: (await this.#entry(workspace, revision))?.total ?? 0 };
+    const last = await this.#entry(workspace, revision).catch(ifDamaged);
+    const head: LogHead =
+      last === "damaged" ? { revision, total: 0, isDamaged: true } : { revision, total: last?.total ?? 0 };
     this.#heads.set(workspace, head);
     return head;
   }
@@ -299,7 +314,11 @@ export class S3Store implements WorkspaceStore {
   }
 
   async collect({ graceMs, dryRun = false }: CollectOptions): Promise<Collected> {
-    const all = [...(await this.list()), ...(await this.list({ dropped: true }))];
+    const all = (await this.#infos()).map(info => {
+      // What its log names cannot be known, so nothing can be called unneeded.
+      if (typeof info === "string") throw unavailable("damaged", `the description of workspace ${info}`);
+      return info;
+    });
     const now = await this.#bucket.now();
     const needed = neededBy(all, ({ dropped }) => dropped === undefined || now - dropped < graceMs);
     const unneeded = all.filter(({ id }) => !needed.has(id));
@@ -308,8 +327,9 @@ export class S3Store implements WorkspaceStore {
       if (now - modified >= graceMs) old.push({ key, size });
     const named = new Set<Hash>();
     for (const { id, revision } of all.filter(info => needed.has(info.id)))
-      for (const { objects } of await this.entries(id, 0, revision))
-        for (const hash of objects) named.add(hash);
+      for (let after = 0; after < revision; after += batch)
+        for (const { objects } of await this.entries(id, after, Math.min(batch, revision - after)))
+          for (const hash of objects) named.add(hash);
     const gone = old.filter(({ key }) => !named.has(key.slice(2)));
     if (!dryRun) {
       for (const { id } of unneeded.toReversed()) await this.#remove(id);
@@ -331,18 +351,28 @@ export class S3Store implements WorkspaceStore {
   }
 
   async *check(): AsyncGenerator<Damage> {
-    const all = [...(await this.list()), ...(await this.list({ dropped: true }))];
+    const infos = await this.#infos();
+    for (const info of infos)
+      if (typeof info === "string") yield { what: "damaged_workspace", where: info, workspaces: [] };
+    const all = infos.filter(info => typeof info !== "string");
     const ids = new Set(all.map(({ id }) => id));
     const named = new Map<Hash, Set<string>>();
-    for (const { id, name, parent, revision: last } of all) {
+    for (const { id, name, parent } of all) {
       if (parent !== undefined && !ids.has(parent.workspace))
         yield { what: "missing_parent", where: parent.workspace, workspaces: [name] };
-      for (let revision = 1; revision <= last; revision++) {
-        const entry = await this.#entry(id, revision).catch(() => "damaged" as const);
-        const where = `${name}/${revision}`;
-        if (entry === undefined) yield { what: "missing_entry", where, workspaces: [name] };
-        else if (entry === "damaged") yield { what: "damaged_entry", where, workspaces: [name] };
-        else for (const hash of entry.objects) named.set(hash, (named.get(hash) ?? new Set()).add(name));
+      let before = 0;
+      for await (const { key } of this.#bucket.list(`w/${id}/log/`)) {
+        const revision = revisionOf(key);
+        if (revision === undefined) continue;
+        const missing = revision === before + 2 ? revision - 1 : `${before + 1}-${revision - 1}`;
+        if (revision > before + 1)
+          yield { what: "missing_entry", where: `${name}/${missing}`, workspaces: [name] };
+        before = revision;
+        const entry = await this.#entry(id, revision).catch(ifDamaged);
+        if (entry === "damaged")
+          yield { what: "damaged_entry", where: `${name}/${revision}`, workspaces: [name] };
+        else
+          for (const hash of entry?.objects ?? []) named.set(hash, (named.get(hash) ?? new Set()).add(name));
       }
     }
     for (const [hash, names] of named) {
@@ -356,6 +386,17 @@ export class S3Store implements WorkspaceStore {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listeners.clear();
   }
+}
+
+/** Undefined for a key that is none of a log. */
+function revisionOf(key: string): Revision | undefined {
+  const [, digits] = /\/log\/(\d{12})$/.exec(key) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function ifDamaged(error: unknown): "damaged" {
+  if (Fault.is(error, "store_unavailable") && error.data.reason === "damaged") return "damaged";
+  throw error;
 }
 
 function nameKey(name: string, count: number): string {

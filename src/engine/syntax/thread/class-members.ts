@@ -12,14 +12,18 @@ const classes = ["class_declaration", "abstract_class_declaration", "class"];
 const mostAbove = 50;
 
 export class ClassMembers {
-  /** The ids of the classes that declare the name themselves. */
+  /** The ids of the classes that declare the name themselves; negative ones for static members. */
   readonly #declaring: ReadonlySet<number>;
   readonly #root: Node | undefined;
   #named: Map<string, Node[]> | undefined;
 
   constructor(nodes: readonly Node[]) {
-    const holders = nodes.flatMap(node => (declaresMember(node) ? (classOfMember(node) ?? []) : []));
-    this.#declaring = new Set(holders.map(holder => holder.id));
+    this.#declaring = new Set(
+      nodes.flatMap(node => {
+        const holder = declaresMember(node) ? classOfMember(node) : undefined;
+        return holder === undefined ? [] : [sideOf(holder, isStaticAt(node))];
+      }),
+    );
     this.#root = nodes[0]?.tree.rootNode;
   }
 
@@ -31,7 +35,8 @@ export class ClassMembers {
     const isSelf = /^(this|super)$/.test(object?.type ?? "");
     const holder = binds ? classOfMember(node) : isSelf ? classAround(node) : undefined;
     const from = object?.type === "super" ? this.#extended(holder) : holder;
-    const top = from && this.#topmost(from);
+    const isStatic = isStaticAt(node);
+    const top = from && this.#topmost(from, isStatic);
     if (top === undefined) return { start, role: "member", binds };
     const bases = binds && holder !== undefined ? this.#unknownBases(holder) : [];
     const name = holder?.childForFieldName("name")?.text ?? "class";
@@ -39,18 +44,18 @@ export class ClassMembers {
       start,
       role: "member",
       binds,
-      scope: top.id,
+      scope: sideOf(top, isStatic),
       own: true,
       ...(bases.length > 0 && { heir: { name, bases } }),
     };
   }
 
   /** The topmost class, from this one upwards, that declares the name. */
-  #topmost(holder: Node): Node | undefined {
+  #topmost(holder: Node, isStatic: boolean): Node | undefined {
     let found: Node | undefined;
     let above: Node | undefined = holder;
     for (let step = 0; above !== undefined && step < mostAbove; step++) {
-      if (this.#declaring.has(above.id)) found = above;
+      if (this.#declaring.has(sideOf(above, isStatic))) found = above;
       above = this.#extended(above);
     }
     return found;
@@ -111,6 +116,19 @@ function hasOwnType({ parent }: Node): boolean {
 function classOfMember(node: Node): Node | undefined {
   const body = node.parent?.parent;
   return body?.type === "class_body" ? (body.parent ?? undefined) : undefined;
+}
+
+/** The static members of a class are apart from the others. */
+function sideOf({ id }: Node, isStatic: boolean): number {
+  return isStatic ? -id : id;
+}
+
+/** Whether the member of a class that is declared here, or that this place is in, is static. */
+function isStaticAt(node: Node): boolean {
+  for (let above: Node | null = node; above !== null; above = above.parent)
+    if (above.parent?.type === "class_body")
+      return above.type === "class_static_block" || above.children.some(child => child?.type === "static");
+  return false;
 }
 
 /** The class whose `this` holds here. */

@@ -6,6 +6,8 @@ import type { Grammar } from "../language.ts";
 import { lineStart } from "./line-start.ts";
 import type { RawDeclaration } from "./messages.ts";
 import { nameOf } from "./names.ts";
+import { laidOut } from "./python-blocks.ts";
+import { hiddenDefinitions } from "./python-hidden.ts";
 import { type NodeRole, rolesIn, tables } from "./tables.ts";
 
 const most = 20_000;
@@ -15,7 +17,9 @@ const longestHead = 160;
 type MutableDeclaration = { -readonly [K in keyof RawDeclaration]: RawDeclaration[K] };
 
 export function declarationsIn(root: Node, text: string, grammar: Grammar): RawDeclaration[] {
-  return new DeclarationWalk(text, grammar).run(root);
+  const found = new DeclarationWalk(text, grammar).run(root);
+  if (grammar !== "python" || !root.hasError) return found;
+  return laidOut([...found, ...hiddenDefinitions(found, root, text)], root, text);
 }
 
 function indentAt(text: string, at: number): number {

@@ -1,4 +1,4 @@
-// The part of a text that a change touched: rules that were kept everywhere before are looked at again only there.
+// The part of a text that a change touched: rules that were kept everywhere before are checked again only there.
 import type { Node, Point, Range } from "web-tree-sitter";
 
 export interface EditedPart {

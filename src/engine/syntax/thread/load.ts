@@ -7,8 +7,13 @@ import { unpacked } from "#grammars";
 import { once } from "../../once.ts";
 import type { Grammar } from "../language.ts";
 
-/** V8's flags for it. Functions that are compiled on first use would be optimized all the same, so all are compiled now. */
-const optimizing = ["wasm-lazy-compilation", "wasm-tier-up", "wasm-dynamic-tiering"];
+/**
+ * Tier-up at once is off permanently: it would apply to each function of ours that is compiled on first use. Other modules
+ * are optimized as they get hot, which is V8's default and depends on the second flag. A module keeps the value that the
+ * second flag had when the module was made.
+ */
+const eagerTierUp = "wasm-tier-up";
+const tierUpWhenHot = "wasm-dynamic-tiering";
 
 /** What of WebAssembly is used here; Node's types lack it. */
 declare const WebAssembly: {
@@ -35,13 +40,13 @@ function instantiateWasm(imports: object, done: (instance: object, module: objec
   return instance.exports;
 }
 
-/** Flags belong to the whole process, so they are set back at once; a module keeps what was set when it was made. */
+/** Flags belong to the whole process, so the second one is set back at once. */
 function compiled(name: Grammar | "runtime"): object {
   const bytes = unpacked(name);
-  for (const flag of optimizing) setFlagsFromString(`--no-${flag}`);
+  for (const flag of [eagerTierUp, tierUpWhenHot]) setFlagsFromString(`--no-${flag}`);
   try {
     return new WebAssembly.Module(bytes);
   } finally {
-    for (const flag of optimizing) setFlagsFromString(`--${flag}`);
+    setFlagsFromString(`--${tierUpWhenHot}`);
   }
 }

@@ -17,6 +17,8 @@ export interface ParseRequest {
   readonly hurry?: Hurry | undefined;
   /** Report also what a grammar accepts and its language does not. */
   readonly rules?: boolean | undefined;
+  /** Read C and C++ as if macros that stand for no expression were not there. */
+  readonly withoutMacros?: boolean | undefined;
   /** Keep the tree: this text, or one much like it, may be parsed next. */
   readonly keep?: boolean | undefined;
   readonly declarations?: boolean | undefined;
@@ -81,6 +83,10 @@ export interface ParseError {
   readonly end: number;
   /** The token that the parser had to insert, such as `}`. */
   readonly missing?: string;
+  /** Found by counting brackets, which does not depend on what else is wrong. */
+  readonly bracket?: true;
+  /** A directive of the preprocessor, likewise read without the grammar. */
+  readonly directive?: true;
 }
 
 /** What lies at an offset. */
@@ -100,6 +106,10 @@ export interface NameUse {
   /** Whether that is the file's own. */
   readonly top?: boolean;
   readonly from?: string;
+  /** `from` is reached as a member of what holds it: `a.b.name`. */
+  readonly attribute?: boolean;
+  /** `from m import *` may bring it. */
+  readonly starred?: boolean;
   readonly own?: boolean;
   /** The class that declares a member, and what it extends or implements outside this file. */
   readonly heir?: { readonly name: string; readonly bases: readonly string[] };

@@ -10,7 +10,7 @@ export interface Name {
   readonly kind?: SymbolKind;
 }
 
-/** Undefined where the node declares nothing that has a name. */
+/** Undefined if the node declares nothing that has a name. */
 export function nameOf(node: Node, grammar: Grammar): Name | undefined {
   switch (grammar) {
     case "javascript":
@@ -83,8 +83,16 @@ function scriptName(node: Node): Name | undefined {
     const key = named(node.childForFieldName("key"));
     return key && { ...unquoted(key), kind: "method" };
   }
+  if (node.type === "export_statement") return defaultName(node);
   const name = field(node) ?? named(node.childForFieldName("property"));
   return name && unquoted(name);
+}
+
+/** What is exported by default without a name of its own is called as its importers call it. */
+function defaultName(node: Node): Name | undefined {
+  const value = node.childForFieldName("value")?.type ?? "";
+  const name = functions.test(value) && named(node.children.find(child => child?.type === "default") ?? null);
+  return name ? { ...name, kind: value === "class" ? "class" : "function" } : undefined;
 }
 
 function unquoted(name: Name): Name {

@@ -2,6 +2,9 @@
 import { parentPort } from "node:worker_threads";
 import { type Node, Parser, type Tree } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
+import { bracketError } from "./cpp-brackets.ts";
+import { directiveErrors, withoutNullDirectives } from "./cpp-directives.ts";
+import { withoutMacros } from "./cpp-macros.ts";
 import { declarationsIn } from "./declarations.ts";
 import { type EditedPart, hull } from "./edited-part.ts";
 import { errorsIn } from "./errors.ts";
@@ -10,10 +13,12 @@ import { javaErrors } from "./java-rules.ts";
 import { isLarge, LargeFiles } from "./large.ts";
 import { languageFor } from "./load.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
+import { withNamelessClasses } from "./nameless-classes.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
 import { pythonErrors } from "./python-rules.ts";
 import { RecentTrees } from "./recent-trees.ts";
+import { macrosAsCalls } from "./rust-macros.ts";
 import { rustErrors } from "./rust-rules.ts";
 import { scriptErrors } from "./script-rules.ts";
 import { treeOf } from "./slices.ts";
@@ -49,9 +54,10 @@ interface ParsedTree {
 }
 
 async function answer(request: ParseRequest, spent?: (ms: number) => void): Promise<ParseAnswer["parsed"]> {
-  const { grammar, text } = request;
+  const { grammar } = request;
+  const text = parserInput(request);
   const known = recent.same(grammar, text);
-  const found = known ?? (await parsed(request, spent));
+  const found = known ?? (await parsed({ ...request, text }, spent));
   if (found === undefined) return undefined;
   const { tree } = found;
   let errors = found.errors;
@@ -68,6 +74,14 @@ async function answer(request: ParseRequest, spent?: (ms: number) => void): Prom
   } finally {
     if (!isKept) tree.delete();
   }
+}
+
+/** The text that the grammar reads. Everything in it is where it is in the text of the request. */
+function parserInput({ grammar, text, withoutMacros: isPlain }: ParseRequest): string {
+  if (grammar === "rust") return macrosAsCalls(text);
+  if (grammar === "typescript" || grammar === "tsx") return withNamelessClasses(text);
+  if (grammar === "cpp") return withoutNullDirectives(isPlain ? withoutMacros(text) : text);
+  return text;
 }
 
 function describe(request: ParseRequest, root: Node, errors: readonly ParseError[]): ParseAnswer["parsed"] {
@@ -90,6 +104,8 @@ function refusals({ tree, suspect }: ParsedTree, text: string, grammar: Grammar)
   if (grammar === "go") return goErrors(root, suspect);
   if (grammar === "java") return javaErrors(root, text, suspect);
   if (grammar === "rust") return rustErrors(root, suspect);
+  if (grammar === "cpp")
+    return [...directiveErrors(text), ...(root.hasError ? [bracketError(text) ?? []].flat() : [])];
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text, suspect) : [];
 }
 

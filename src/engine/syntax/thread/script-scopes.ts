@@ -1,6 +1,7 @@
 // The scopes of JavaScript and TypeScript, as far as one name is concerned.
 import type { Node } from "web-tree-sitter";
 import { ClassMembers } from "./class-members.ts";
+import { isInError } from "./in-error.ts";
 import type { NameUse } from "./messages.ts";
 
 interface Binding {
@@ -75,19 +76,24 @@ export class ScriptScopes {
     };
   }
 
-  /** The innermost scope around a reference that binds the name. */
+  /** The innermost scope around a reference that binds the name, as a type or as a value. */
   #scopeOf(node: Node): Node | undefined {
+    const other = otherSpace(node);
     for (let above = node.parent; above !== null; above = above.parent) {
-      if (this.#scopes.has(above.id)) return above;
+      if (this.#scopes.get(above.id)?.some(({ space }) => space !== other)) return above;
     }
     return undefined;
   }
 }
 
-function isInError(node: Node): boolean {
-  for (let above: Node | null = node; above !== null; above = above.parent)
-    if (above.type === "ERROR") return true;
-  return false;
+/** What a reference cannot mean: a value where a type is written, or the other way around. */
+function otherSpace({ type, parent }: Node): Binding["space"] | undefined {
+  if (type === "type_identifier") return "value";
+  return /^(export_specifier|export_statement|nested_type_identifier|nested_identifier|import_alias)$/.test(
+    parent?.type ?? "",
+  )
+    ? undefined
+    : "type";
 }
 
 /** `name` in `import { name as other } from …` and `export { name } from …`. */
@@ -168,7 +174,8 @@ function bindingOf(node: Node): Binding | undefined {
   }
   if (type === "type_parameter" && is("name")) return at(holder.parent?.parent, "type");
   if (/^(index_signature|mapped_type_clause|infer_type|import_alias|import_require_clause)$/.test(type)) {
-    const binding = at(holder.parent);
+    const scope = type === "infer_type" ? around(holder, /^conditional_type$/) : holder.parent;
+    const binding = at(scope, "both");
     return binding && { ...binding, unclear: true };
   }
   return undefined;

@@ -24,6 +24,7 @@ const script: KindTable = {
   variable_declarator: "variable",
   pair: "field",
   assignment_expression: "function",
+  export_statement: "function",
 };
 
 export const tables: Readonly<Record<Grammar, KindTable>> = {

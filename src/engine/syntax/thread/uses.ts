@@ -1,9 +1,11 @@
 // Where a name occurs as an identifier, and what it refers to: a variable of a scope, a member, or a symbol of
-// another module. JavaScript and TypeScript are resolved by scope; in other languages only the form counts.
+// another module. JavaScript, TypeScript and Python are resolved by scope; in other languages only the form counts.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
 import type { NameUse } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
+import { importedWords } from "./python-imports.ts";
+import { isListed, PythonScopes } from "./python-scopes.ts";
 import { ScriptScopes } from "./script-scopes.ts";
 
 const most = 20_000;
@@ -11,7 +13,20 @@ const scripts: ReadonlySet<Grammar> = new Set(["javascript", "typescript", "tsx"
 
 export function usesOf(root: Node, text: string, grammar: Grammar, name: string): NameUse[] {
   const nodes = identifiers(root, text, name);
+  if (grammar === "python") return pythonUses(root, text, name);
   return scripts.has(grammar) ? new ScriptScopes(nodes).uses() : nodes.map(byForm);
+}
+
+function pythonUses(root: Node, text: string, name: string): NameUse[] {
+  const scopesOf = (wanted: string) => new PythonScopes(root, identifiers(root, text, wanted), byForm);
+  const imported = importedWords(root);
+  const known = new Map<string, PythonScopes>();
+  return scopesOf(name).uses(object => {
+    if (!imported.has(object)) return undefined;
+    const scopes = known.get(object) ?? scopesOf(object);
+    known.set(object, scopes);
+    return scopes;
+  });
 }
 
 function identifiers(root: Node, text: string, name: string): Node[] {
@@ -25,8 +40,8 @@ function identifiers(root: Node, text: string, name: string): Node[] {
     if (word.test(text[at - 1] ?? "") || word.test(text[at + name.length] ?? "")) continue;
     const node = root.descendantForIndex(at, at + name.length - 1);
     if (node === null) continue;
-    if (kindAt(root, at, name.length) === "identifier" || isKey(node, name) || isShortKey(node))
-      found.push(node);
+    const isName = kindAt(root, at, name.length) === "identifier";
+    if (isName || isKey(node, name) || isShortKey(node) || isQuotedName(node, name)) found.push(node);
   }
   return found;
 }
@@ -37,6 +52,13 @@ const keyed =
 /** `x["name"]`, `T["name"]` and `{ "name": … }` of scripts: the name of a member, written as a string. */
 function isKey({ type, text, parent }: Node, name: string): boolean {
   return type === "string_fragment" && text === name && keyed.test(parent?.parent?.type ?? "");
+}
+
+/** `__all__ = ["name"]` and `x: "name"` of Python. */
+function isQuotedName(node: Node, name: string): boolean {
+  if (node.type !== "string_content" || node.text !== name || node.tree.language.name !== "python")
+    return false;
+  return node.parent?.parent?.type === "type" || isListed(node);
 }
 
 /** `{name:}` of Ruby stands for `{name: name}`: in a pattern it binds the name, elsewhere it uses it. */
@@ -103,6 +125,8 @@ function byForm(node: Node): NameUse {
   const start = node.startIndex;
   const { parent } = node;
   if (parent === null) return { start, role: "variable", binds: false };
+  // What the tokens of a Rust macro mean is up to the macro.
+  if (/^token_(tree|repetition)/.test(parent.type)) return { start, role: "unclear", binds: false };
   if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
   if (parent.type === "dotted_name" && parent.startIndex < start && !/import/.test(parent.parent?.type ?? ""))
     return { start, role: "member", binds: false };

@@ -3,6 +3,7 @@
 
 import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";
+import { isShortage } from "../errno.ts";
 import { gently } from "../footprint/time-slice.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { jsonSteps } from "./json-steps.ts";
@@ -73,7 +74,7 @@ export class Archive {
     this.limits = limits;
   }
 
-  /** When all that was recorded so far survives a power cut. */
+  /** Resolves when everything recorded so far survives a power cut. */
   flush(): Promise<void> {
     return this.#unflushed.flush();
   }
@@ -116,12 +117,12 @@ export class Archive {
     return share.kept;
   }
 
-  /** Records that a commit happened of which nothing could be kept. */
+  /** Records a commit whose content could not be kept. */
   recordUnkept(id: string, account: PendingRecord): void {
     this.changes.addUnkept(bareRecord(id, account));
   }
 
-  /** Shows a commit as one of which nothing is kept, until it is recorded. */
+  /** Until a commit is recorded, shows it as one whose content was not kept. */
   noteUnrecorded(id: string, account: PendingRecord): void {
     this.changes.noteUnkept(bareRecord(id, account));
   }
@@ -169,7 +170,8 @@ export class Archive {
     try {
       const found = yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
       if (found.kind === "file" && found.hash === hash) return found;
-    } catch {
+    } catch (error) {
+      if (isShortage(error)) throw error;
       // The file was removed since.
     }
     return { kind: "file", mode, size, modified, hash };

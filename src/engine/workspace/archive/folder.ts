@@ -1,7 +1,7 @@
 // The folders of the archive are made when they are first needed.
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
-import { errnoOf } from "../errno.ts";
+import { errnoOf, isAbsence } from "../errno.ts";
 
 /** Opens a new file for its owner alone. The folders above it are made only where they are missing. */
 export function openNew(path: string, folders: readonly string[]): number {
@@ -13,6 +13,21 @@ export function openNew(path: string, folders: readonly string[]): number {
     for (const folder of folders) makeDirectory(folder);
     return sys.open(path, flags, 0o600);
   }
+}
+
+/** Opens a file to read it. Undefined if there is none, or a link. A pipe or a device must not block the server. */
+export function openIfThere(path: string): number | undefined {
+  try {
+    return sys.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isAbsence(error) || errnoOf(error) === "ELOOP" || errnoOf(error) === "ENXIO") return undefined;
+    throw error;
+  }
+}
+
+/** Whether a read failed because a directory or a pipe is there: nothing of the archive, as if the file were missing. */
+export function isNoFile(error: unknown): boolean {
+  return ["EISDIR", "ESPIPE", "EAGAIN"].includes(errnoOf(error) ?? "");
 }
 
 /** Creates a directory for its owner alone; an existing one is fine. */

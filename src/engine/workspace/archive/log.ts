@@ -1,14 +1,14 @@
 // The changes that were made, one small file each, named so that their order in time is that of their names. Any
 // process of the user may write and read at the same time.
 import { randomInt } from "node:crypto";
-import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
 import type { FoundDirectory } from "../commit/held-directories.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
-import { openNew } from "./folder.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
+import { isNoFile, openIfThere, openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
@@ -36,27 +36,31 @@ export interface Identity {
   readonly born: number;
 }
 
-/** A change as history keeps it. */
-export interface ChangeRecord {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly time: number;
+/** The author of a commit, for history and audit; never used for decisions. */
+export interface By {
   readonly action: string;
   readonly client: string;
   /** Tells connections of one client apart; absent in records of older versions. */
   readonly connection?: string;
-  /** The trace of the call that made it, where its client sent one. */
+  /** The trace that the call belongs to, where its client sent one. */
   readonly trace?: string;
   /** The change that this one undoes. */
   readonly undoes?: string;
   /** Only a part of it. */
   readonly partial?: boolean;
+}
+
+/** A change as history keeps it. */
+export interface ChangeRecord extends By {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
   readonly files: readonly RecordedFile[];
   /** Parent directories that were created, outermost first. */
   readonly parents: readonly string[];
   /** False if something was too large to keep, so that this change cannot be undone. */
   readonly kept: boolean;
-  /** When the command began whose changes these are: each of them was made between then and `time`. */
+  /** For the changes of a command: when it started. Each change was made between then and `time`. */
   readonly began?: number;
   /** The temporary names that it used (see commit/restored-names.ts). */
   readonly temporary?: readonly TemporaryNames[];
@@ -119,7 +123,7 @@ export class ChangeLog {
     this.#latest = Math.max(this.#latest, timeIn(id));
   }
 
-  /** As it is on the disk; undefined where it is missing, or a power cut has damaged it. */
+  /** As it is on the disk; undefined if it is missing, or a power cut has damaged it. */
   recorded(id: string): ChangeRecord | undefined {
     return this.#read(id);
   }
@@ -168,16 +172,13 @@ export class ChangeLog {
     return this.#read(id) ?? this.#unwritten.get(id);
   }
 
+  /** Throws if it is there and cannot be read: without it, an older change would be taken for the newest. */
   #read(id: string): ChangeRecord | undefined {
+    const text = system(stateDirectory, () => textIfThere(this.#path(id)));
     try {
-      const fd = sys.open(this.#path(id), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      try {
-        return JSON.parse(readAll(fd).toString()) as ChangeRecord;
-      } finally {
-        sys.close(fd);
-      }
+      return text === undefined ? undefined : (JSON.parse(text) as ChangeRecord);
     } catch {
-      return undefined;
+      return undefined; // damaged
     }
   }
 
@@ -187,13 +188,23 @@ export class ChangeLog {
     return this.#ids();
   }
 
-  /** Newest first, those before a change only where one is named. */
-  *newest(before?: string): Generator<ChangeRecord> {
+  /** Newest first; with `before` and `behind`, only the changes before the one and behind the other. */
+  *newest(before?: string, behind = ""): Generator<ChangeRecord> {
     this.#catchUp();
     for (const id of [...this.#ids(), ...this.#unwritten.keys()].sort().reverse()) {
       if (before !== undefined && id >= before) continue;
+      if (id <= behind) return;
       const record = this.#read(id) ?? this.#unwritten.get(id);
       if (record !== undefined) yield record;
+    }
+  }
+
+  /** The same; the event loop turns while many are read. */
+  async *newestInTurns(before?: string, behind?: string): AsyncGenerator<ChangeRecord> {
+    const slice = new TimeSlice();
+    for (const record of this.newest(before, behind)) {
+      if (slice.isOver) await slice.turn();
+      yield record;
     }
   }
 
@@ -231,23 +242,22 @@ export class ChangeLog {
   }
 }
 
-/** Zero where a file has a name that is no id. */
-function timeIn(id: string): number {
-  return Number.parseInt(id.slice(0, -3), 36) || 0;
+function textIfThere(path: string): string | undefined {
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  try {
+    return readAll(fd).toString();
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw error;
+  } finally {
+    sys.close(fd);
+  }
 }
 
-/** The author of a commit, for history and audit; never used for decisions. */
-export interface By {
-  readonly action: string;
-  readonly client: string;
-  /** Tells connections of one client apart. */
-  readonly connection?: string;
-  /** The trace that the call belongs to, where its client sent one. */
-  readonly trace?: string;
-  /** The change that this one undoes. */
-  readonly undoes?: string;
-  /** Only a part of it. */
-  readonly partial?: boolean;
+/** Zero if the name is not an id that a log made: any other would be taken for a time far ahead. */
+function timeIn(id: string): number {
+  return /^[0-9a-z]{11,12}$/.test(id) ? Number.parseInt(id.slice(0, -3), 36) : 0;
 }
 
 /** The author of a commit that names none. */

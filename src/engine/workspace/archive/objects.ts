@@ -2,16 +2,16 @@
 // find and remove objects concurrently. An object is put in place by a rename and never changes; one that a power cut
 // damaged counts as missing and is written again.
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
+import { Fault } from "../../fault.ts";
 import { contentHash, hashing } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readingAll, sys, writeAll, writingAll } from "../commit/syscalls.ts";
-import { errnoOf, stateDirectory, system } from "../errno.ts";
+import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { atOnce, gently, type Steps } from "../footprint/time-slice.ts";
-import { openNew } from "./folder.ts";
+import { isNoFile, openIfThere, openNew } from "./folder.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
 const plainTag = 0;
@@ -64,6 +64,7 @@ export class Objects {
     await gently(this.#writing(hash, held, bytes));
   }
 
+  /** Whether an object is there, whole and readable. */
   has(hash: string): boolean {
     return atOnce(this.#having(hash));
   }
@@ -74,9 +75,19 @@ export class Objects {
     if (stat === undefined) return false; // also an existing one: other processes remove objects too
     if (Date.now() - stat.mtimeMs > touchMs && !touchIfThere(path)) return false;
     if (this.#there.has(hash)) return true;
-    if ((yield* this.#reading(hash)) === undefined) return false; // an unflushed object after a power cut
+    if (!(yield* this.#isWhole(hash))) return false;
     this.#add(hash);
     return true;
+  }
+
+  /** Not an unflushed object after a power cut, nor one on a bad sector: it is written again. */
+  *#isWhole(hash: string): Steps<boolean> {
+    try {
+      return (yield* this.#reading(hash)) !== undefined;
+    } catch (error) {
+      if (Fault.is(error, "io")) return false;
+      throw error;
+    }
   }
 
   /** The writer of an object may not have flushed it: the first use in this process does. */
@@ -97,7 +108,7 @@ export class Objects {
     return contentHash(bytes) === hash;
   }
 
-  /** The bytes with this hash; undefined where they are not kept any more. */
+  /** The bytes with this hash; undefined if they are no longer kept. */
   get(hash: string): Buffer | undefined {
     this.#catchUp();
     return atOnce(this.#reading(hash));
@@ -110,15 +121,18 @@ export class Objects {
   }
 
   *#reading(hash: string): Steps<Buffer | undefined> {
+    const fd = system(stateDirectory, () => openIfThere(this.#path(hash)));
+    if (fd === undefined) return undefined;
+    let held: Buffer;
     try {
-      // A pipe or a device in its place must not block the server.
-      const fd = sys.open(this.#path(hash), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      let held: Buffer;
-      try {
-        held = yield* readingAll(fd);
-      } finally {
-        sys.close(fd);
-      }
+      held = yield* readingAll(fd);
+    } catch (error) {
+      if (isNoFile(error)) return undefined;
+      throw faultOf(error, stateDirectory);
+    } finally {
+      sys.close(fd);
+    }
+    try {
       const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1), unpacking) : held.subarray(1);
       return (yield* hashing(bytes)) === hash ? bytes : undefined;
     } catch {

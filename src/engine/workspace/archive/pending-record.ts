@@ -81,12 +81,26 @@ const mostFilesWaiting = 500;
  */
 export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
   if (account.files.length > mostFilesWaiting) return false;
-  const stays = (one: PendingContent | undefined) =>
-    one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
-  const all = account.files.every(
-    ({ before, replaced, after }) => stays(before) && stays(replaced) && stays(after),
+  const all = account.files.every(({ before, replaced, after }) =>
+    [before, replaced, after].every(one => stays(one, lasting)),
   );
   return all && bytesIn(account) <= mostWaiting;
+}
+
+/**
+ * The account of a commit that has to wait although it cannot: without new content that lies in the tree alone. A
+ * later change may be in it when it is recorded, and undo would take that for this commit's own.
+ */
+export function lastingPart(account: PendingRecord, lasting: number | undefined): PendingRecord {
+  if (account.files.every(({ after }) => stays(after, lasting))) return account;
+  const files = account.files.map(({ after, ...file }) =>
+    after !== undefined && stays(after, lasting) ? { ...file, after } : file,
+  );
+  return { ...account, files };
+}
+
+function stays(one: PendingContent | undefined, lasting: number | undefined): boolean {
+  return one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
 }
 
 /** Whether the journal holds all content that the commit replaced: then it can go before the archive is flushed. */

@@ -6,7 +6,7 @@ import { clock } from "../../clock.ts";
 import { contentHash } from "../../text/version.ts";
 import { Objects } from "./objects.ts";
 
-/** Where one is lost, an edit against that version is refused instead of merged: nothing that needs a flush. */
+/** Not flushed: if one is lost, an edit against that version is refused instead of merged, and no data is lost. */
 const unflushed = { add() {} };
 
 /** A file that is read over and over is not noted each time. Much less than the age at which objects are removed. */

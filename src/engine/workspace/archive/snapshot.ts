@@ -5,6 +5,7 @@
 // recovery runs it without pauses.
 import { constants } from "node:fs";
 import { readingAll, sys } from "../commit/syscalls.ts";
+import { isOfCommit, isTemporaryName } from "../commit/temporary.ts";
 import type { Steps } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
@@ -65,7 +66,10 @@ export function* snapshotAt(
           handle: found,
           name,
           mode,
-          left: sys.names(found.address).reverse(),
+          left: sys
+            .names(found.address)
+            .filter(inner => !isPassing(found, inner))
+            .reverse(),
           listed: [],
           length,
         });
@@ -91,6 +95,13 @@ export function* snapshotAt(
   } finally {
     for (const { handle } of open) handle.close();
   }
+}
+
+/** Whether a name in a held directory is one that a commit uses for a moment. */
+function isPassing(directory: Handle, name: Buffer): boolean {
+  if (!isTemporaryName(name.toString("latin1"))) return false;
+  const stat = sys.lstat(directory.below(name));
+  return stat === undefined || isOfCommit(String(name), stat.ctimeMs);
 }
 
 /** A directory whose entries are being taken. */
@@ -139,7 +150,7 @@ function* contentsOf(handle: Handle): Steps<Buffer> {
   }
 }
 
-/** The entries of a past directory; undefined if they are not kept any more. */
+/** The entries of a past directory; undefined if they are no longer kept. */
 export function listedIn(snapshot: Snapshot, objects: Objects): readonly SnapshotEntry[] | undefined {
   if (snapshot.kind !== "directory" || snapshot.entries === undefined) return undefined;
   const bytes = objects.get(snapshot.entries);

@@ -82,7 +82,7 @@ export class UnflushedFiles {
 }
 
 async function flushOne(path: string): Promise<void> {
-  const fd = openIfThere(path);
+  const fd = openToFlush(path);
   if (fd === undefined) return;
   try {
     await sys.flushLater(fd);
@@ -92,7 +92,7 @@ async function flushOne(path: string): Promise<void> {
 }
 
 function flushOneNow(path: string): void {
-  const fd = openIfThere(path);
+  const fd = openToFlush(path);
   if (fd === undefined) return;
   try {
     sys.flush(fd);
@@ -102,7 +102,7 @@ function flushOneNow(path: string): void {
 }
 
 /** Undefined for what another process has cleared since, and for directories on Windows, which cannot be flushed. */
-function openIfThere(path: string): number | undefined {
+function openToFlush(path: string): number | undefined {
   try {
     return sys.open(path, forFlushing | constants.O_NOFOLLOW);
   } catch (error) {

@@ -66,7 +66,7 @@ function* recording(
 
 /**
  * Takes a file out of a directory. Freeing its blocks takes a millisecond or more, so that happens in a thread after
- * the name is gone. Undefined where this is not possible.
+ * the name is gone. Undefined if this is not possible.
  */
 export function unlinkPinned(directory: Handle, name: Address): Promise<void> | undefined {
   if (!byDescriptor) return undefined;

@@ -28,7 +28,7 @@ const inlineTotal = 32 * 1024 * 1024;
 
 export type Stats = NonNullable<ReturnType<typeof sys.lstat>>;
 
-/** What must still be so just before the commit. */
+/** What must still hold just before the commit. */
 export interface Precondition {
   readonly entry: EntryRef;
   readonly given: string;
@@ -42,7 +42,7 @@ export interface Precondition {
 export interface Doomed {
   readonly target: Target;
   readonly stat: Stats;
-  /** A directory goes with all that it holds. */
+  /** A directory is removed with everything in it. */
   readonly recursive: boolean;
 }
 
@@ -124,7 +124,7 @@ export class CommitPlan {
     return temp;
   }
 
-  /** Keeps bytes in the journal, where they are few. */
+  /** Keeps small content in the journal. */
   inline(bytes: Uint8Array, always = false): ByteRange | undefined {
     if (!always && (bytes.length > inlineBytes || this.#blobBytes + bytes.length > inlineTotal)) {
       return undefined;
@@ -136,8 +136,8 @@ export class CommitPlan {
   }
 
   /**
-   * How recovery gets at new bytes: from the journal, where they are few; else from the staged file, if that holds
-   * what their hash says, which the archive wants, too. Very many are flushed first: to hash them takes longer.
+   * Where recovery finds the new bytes: small content in the journal, larger content in the staged file, verified by a
+   * hash that the archive needs as well. Very large content is flushed first, because hashing it would take longer.
    */
   pledge(bytes: Uint8Array): Pick<StagedAttributes, "blob" | "hash"> {
     const blob = this.inline(bytes);

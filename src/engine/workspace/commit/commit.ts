@@ -11,20 +11,24 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash, hashInTurns } from "../../text/version.ts";
+import { turnAfter } from "../../turn.ts";
 import { jsonSteps } from "../archive/json-steps.ts";
 import { anonymous } from "../archive/log.ts";
 import {
+  bytesIn,
   canWait,
   isHeld,
+  lastingPart,
   mostWaiting,
   type PendingRecord,
   pendingRecord,
 } from "../archive/pending-record.ts";
-import { faultOf, isShortage } from "../errno.ts";
+import { faultOf, isShortage, isWithoutRoom } from "../errno.ts";
 import { gently, inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
+import { freeBelow } from "../system/free-space.ts";
 import { onWindows } from "../windows-path.ts";
 import { unlinkPinned } from "./after-commit.ts";
 import type { Change, Commit, CommitListener, CommitOptions, Current } from "./change.ts";
@@ -33,7 +37,7 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
-import { addressOf, type EntryRef, HeldDirectories } from "./held-directories.ts";
+import { addressOf, type EntryRef, entryKey, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
 import type { ByteRange } from "./journal.ts";
 import type { JournalState } from "./journal-pair.ts";
@@ -60,7 +64,7 @@ import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
 import { sys } from "./syscalls.ts";
 import { othersFlushed } from "./unrecorded-commits.ts";
-import { verify } from "./verify.ts";
+import { comparesContent, verify } from "./verify.ts";
 
 const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
@@ -195,7 +199,7 @@ export class Committer {
     }
     for (const { change } of resolvedChanges.changes) {
       const bytes = "bytes" in change ? change.bytes : undefined;
-      // The plan asks for the hash of these. Smaller ones are hashed in no time, larger ones not at all.
+      // The plan needs the hash of these. Smaller contents are hashed where needed, larger ones not at all.
       if (bytes !== undefined && bytes.length > hashedAtOnce && bytes.length <= mostWaiting)
         await hashInTurns(bytes);
     }
@@ -221,7 +225,10 @@ export class Committer {
         together?.confirm();
       });
       const { account } = journalled.intent;
-      if (together !== undefined || canWait(account, plan.lasting)) {
+      const frees = resolvedChanges.changes.every(({ change }) => change.kind === "remove");
+      // A removal frees its room only when it is recorded, so without room for that it does not wait.
+      const isShort = frees && (journals.lacksRoom || freeBelow(this.#store.state.path) < bytesIn(account));
+      if (together !== undefined || (!isShort && canWait(account, plan.lasting))) {
         journalState.wait({ ...journalled, contents: contentsOf(plan) });
         const [commit, ...others] = reports();
         const telling = this.#tell(commit as Commit);
@@ -229,11 +236,17 @@ export class Committer {
         await telling;
         return commit as Commit;
       }
-      const recorded = await this.#remember(journalled, plan);
+      const recorded = await this.#remember(journalled, plan, frees);
+      const lasting = lastingPart(account, plan.lasting);
       const report = await gently(reporting(ids[0] as string, parts[0] as CommitPart, plan));
-      const commit = { ...report, recorded: recorded !== false };
+      const commit = { ...report, recorded: recorded === "later" ? lasting === account : recorded };
       await this.#tell(commit);
-      if (recorded === "later") journalState.wait({ ...journalled, contents: contentsOf(plan) });
+      if (recorded === "later")
+        journalState.wait({
+          ...journalled,
+          intent: { ...journalled.intent, account: lasting },
+          contents: contentsOf(plan),
+        });
       else if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
       else journalState.keepRecorded(journalled);
       return commit;
@@ -263,11 +276,13 @@ export class Committer {
     const intent: JournalEntry = { is: "intent", id, boot: bootId(), ...at, account, ...more };
     const inodes: number[] = [];
     const blob = Buffer.concat(plan.blobs);
+    const compared = plan.preconditions.filter(comparesContent);
     const scene: StepContext = {
       places,
       inodes,
       blob: range => blob.subarray(range.at, range.at + range.length),
       single: steps.length === 1,
+      compared: new Set(compared.map(({ entry }) => entryKey(entry))),
       made: new Map(),
       powerCut: false,
     };
@@ -275,7 +290,8 @@ export class Committer {
     try {
       const json = steps.length > manySteps ? await gently(jsonSteps(intent)) : undefined;
       journals.retry();
-      journal.append(intent, plan.blobs, json);
+      journal.append(intent, [blob], json);
+      await turnAfter(blob.length + (json?.length ?? 0));
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
       const staged = await stageAll(stages, places, this.#copyAttributes);
@@ -312,6 +328,7 @@ export class Committer {
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
       await journals.settled(); // removing the old content of past commits frees space
+      if (journals.lacksRoom) throw faultOf(error, given);
       throw new ConcurrentChange(given);
     }
     try {
@@ -323,10 +340,14 @@ export class Committer {
   }
 
   /**
-   * Records the commit in the archive. If that fails for good, the commit remains, without undo. `later`: it may well
-   * succeed then, and old content has to stay until it does.
+   * Records the commit in the archive. If that fails permanently, the commit remains, without undo; likewise if it frees
+   * room that the archive lacks. `later`: it may well succeed then, and old content has to stay until it does.
    */
-  async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean | "later"> {
+  async #remember(
+    { intent, blob }: JournalledCommit,
+    plan: CommitPlan,
+    frees: boolean,
+  ): Promise<boolean | "later"> {
     const { places } = plan;
     const bytes = (range: ByteRange) => blob.subarray(range.at, range.at + range.length);
     const { archive } = this.#store;
@@ -340,7 +361,7 @@ export class Committer {
         }),
       );
     } catch (error) {
-      if (isShortage(error)) return "later";
+      if (isShortage(error) || (isWithoutRoom(error) && !frees)) return "later";
       archive.recordUnkept(intent.id, intent.account);
       return false;
     }

@@ -13,6 +13,7 @@ import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { giveMode, ownerOf } from "./granted-mode.ts";
 import { sys, writeAll } from "./syscalls.ts";
+import { isOfCommit } from "./temporary.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 const pieceBytes = 4 * 1024 * 1024;
@@ -68,6 +69,7 @@ class TreeCopy {
       if (i % mostAsked === 0) await this.#ask(original, names.slice(i, i + mostAsked));
       using child = Handle.open(original.below(inner), { follow: false });
       if (isConcealed(child.stat())) continue;
+      if (!this.#how.verify && isOfCommit(inner.toString("latin1"), child.stat().ctimeMs)) continue;
       if (this.#how.partial && !isCopied(child)) continue;
       if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
       else await this.any(child, copy, inner);
@@ -85,7 +87,7 @@ class TreeCopy {
     await this.#flush(fd);
   }
 
-  /** When everything is flushed. Throws where something could not be. */
+  /** When everything is flushed. Throws if something could not be. */
   async flushed(): Promise<void> {
     const all = await Promise.allSettled(this.#flushing.splice(0));
     for (const one of all) if (one.status === "rejected") throw one.reason;
@@ -141,7 +143,7 @@ class TreeCopy {
   }
 }
 
-/** Undefined where it may not be read, or is gone: copying it finds out. */
+/** Undefined if it may not be read, or is gone: copying it finds out. */
 function openIfReadable(address: string | Buffer): number | undefined {
   try {
     return sys.open(address, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -14,14 +14,14 @@ import type { Target } from "./target.ts";
 /** Files that one edit keeps open. Further ones are opened again. */
 const mostOpen = 32;
 
-/** The bytes that an edit starts from, and which file they are of. Something that is no file cannot be edited. */
+/** The bytes that an edit starts from, and the identity of their file. Only a regular file can be edited. */
 export function currentFile(
   places: HeldDirectories,
   { entry, path: { given }, wasFile = false }: Target,
   { index, limit = Number.POSITIVE_INFINITY }: { readonly index: number; readonly limit?: number },
 ): { bytes: Buffer; identity: string } | undefined {
   return system(given, () => {
-    // Opening a device may have effects: anything that was not known to be a file is looked at first.
+    // Opening a device may have effects: anything that was not known to be a file is checked first.
     if (!wasFile || onWindows) {
       const stat = sys.lstat(places.address(entry));
       if (stat === undefined) return undefined;

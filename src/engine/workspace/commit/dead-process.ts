@@ -27,7 +27,7 @@ export interface DeadProcess {
 const keepOthersMs = 30 * 24 * 3_600_000;
 const lastGeneration = 2 ** 32 - 1;
 
-/** The commits in a folder. What names anything but single names was not written by polyfs. */
+/** The commits in a folder. An entry with a path where a single name belongs was not written by polyfs. */
 export function estateIn(folder: string, key: Buffer): DeadProcess {
   const journals = namesIn(folder)
     .filter(name => name.startsWith("journal-"))

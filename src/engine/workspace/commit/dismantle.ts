@@ -35,7 +35,7 @@ export function dismantle(step: DismantleStep, { places }: StepContext): void {
   purge(places.handle(step.at.place), addressOf(step.at.name));
 }
 
-/** False where the directory is not there any more. */
+/** False if the directory no longer exists. */
 function begin({ at, inode, begun }: DismantleStep, places: HeldDirectories): boolean {
   if (sys.lstat(places.address(at))?.ino !== inode) return false;
   const marker = places.address(begun);

@@ -43,7 +43,7 @@ function flushAbove(directory: Handle): void {
   }
 }
 
-/** Without addresses of descriptors: only the directories that hold those which this commit made. */
+/** On systems without addresses for descriptors: only the parents of the directories that this commit made. */
 function flushNewAbove(places: HeldDirectories, place: number): void {
   const record = places.records[place];
   if (record === undefined || !("within" in record)) return;

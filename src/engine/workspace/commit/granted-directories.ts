@@ -12,7 +12,7 @@ import type { JournalledCommit } from "./journalled-commit.ts";
 import type { PowerCut } from "./power-cut.ts";
 import type { StateDirectory } from "./state.ts";
 
-/** A commit worked in a directory that this process may not write to: it is not its to recover. */
+/** A commit worked in a directory that this process may not write to, so another process must recover it. */
 export class NotGranted extends Error {}
 
 /** Opens the directories of a commit. Undefined if one is gone or has been replaced. */

@@ -2,6 +2,7 @@
 // name. A journal identifies a directory by path and inode, so that recovery acts on the same directory or on none.
 import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { ifThere } from "../errno.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
@@ -57,11 +58,11 @@ export function entryKey({ place, name }: EntryRef): string {
 
 export class HeldDirectories implements Disposable {
   readonly records: DirectoryRecord[] = [];
-  /** Those that changes name something in, by the way that led there. */
+  /** The directories that changes name an entry in, by the path that led there. */
   readonly existingParents = new Map<string, ExistingParent>();
   /** The same for directories that the commit creates. */
   readonly newParents = new Map<string, NewParent>();
-  /** Spots that a change of the commit frees, so that a later one may take them. */
+  /** Entries that a change of the commit frees, so that a later change may use the name. */
   readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
   readonly #read = new Map<string, ReadFile>();
@@ -199,14 +200,10 @@ export class HeldDirectories implements Disposable {
 
 /** Opens the directory that a record names; undefined if it is gone or has been replaced. */
 export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle | undefined {
-  try {
-    const handle = Handle.open(exact(record.at), { follow: false, own: record.aside === true });
-    const stat = handle.stat();
-    if (isDirectoryOf(stat, record, sameBoot)) return handle;
-    handle.close();
-  } catch {
-    // gone
-  }
+  const own = record.aside === true;
+  const handle = ifThere(() => Handle.open(exact(record.at), { follow: false, own }));
+  if (handle === undefined || isDirectoryOf(handle.stat(), record, sameBoot)) return handle;
+  handle.close();
   return undefined;
 }
 
@@ -215,7 +212,7 @@ export function isDirectoryOf(stat: Stats, { device, inode }: FoundDirectory, sa
   return stat.isDirectory() && stat.ino === inode && (!sameBoot || stat.dev === device);
 }
 
-/** A single name for system calls, from its bytes as Latin-1. Whatever leads elsewhere is no name. */
+/** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */
 export function addressOf(name: string): Address {
   if (!isSingleName(name)) throw new Fault("invalid_path", { path: display(name), reason: "reserved" });
   return exact(name);

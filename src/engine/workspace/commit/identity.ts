@@ -15,10 +15,10 @@ import { thisMachine } from "../system/this-machine.ts";
 export interface ProcessIdentity {
   readonly pid: number;
   readonly start: string;
-  /** Where the number means something: this boot of this machine, this process namespace. */
+  /** Where the pid is valid: this boot of this machine, this process namespace. */
   readonly world: string;
   /** The name of its liveness socket, if it has one. */
-  readonly beacon?: string;
+  readonly socket?: string;
 }
 
 /** How the caller can check an identity that it found. */
@@ -26,7 +26,7 @@ export interface LivenessChecks {
   /** Whether other machines may use the same files. */
   readonly isShared: () => boolean;
   /** Whether a liveness socket accepts connections; undefined if that cannot be determined. */
-  readonly isLit: (beacon: string) => boolean | undefined;
+  readonly isListening: (socket: string) => boolean | undefined;
 }
 
 export const heartbeatMs = 10_000;
@@ -56,20 +56,20 @@ export function isAlive(other: ProcessIdentity, heartbeat: number, around: Liven
   if (start === undefined) return false;
   if (start === "elsewhere") {
     if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
-    const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
-    return lit ?? isFresh(heartbeat);
+    const answer = other.socket === undefined ? undefined : around.isListening(other.socket);
+    return answer ?? isFresh(heartbeat);
   }
   if (start !== "" && other.start !== "") return start === other.start;
-  // Its number is in use. A fresh heartbeat says by whom, without a question to its socket, which takes a thread.
-  return other.beacon === undefined || isFresh(heartbeat) || around.isLit(other.beacon) !== false;
+  // Its pid is in use. A fresh heartbeat shows that it is still its own, and saves the thread that asks its socket.
+  return other.socket === undefined || isFresh(heartbeat) || around.isListening(other.socket) !== false;
 }
 
 /** Whether only its liveness socket can show it. */
-export function needsBeacon(other: ProcessIdentity): boolean {
+export function needsSocket(other: ProcessIdentity): boolean {
   return (other.world !== thisProcess().world && !isOtherBoot(other)) || other.start === "";
 }
 
-/** The start of the process that has its number now (`Machine.startOf`); "elsewhere" where the number means nothing here. */
+/** The start of the process that has its pid now (`Machine.startOf`); "elsewhere" for a pid of another namespace. */
 function startHere(other: ProcessIdentity): string | undefined {
   return other.world === thisProcess().world ? thisMachine().startOf(other.pid) : "elsewhere";
 }
@@ -87,16 +87,16 @@ function isFresh(heartbeat: number): boolean {
 /** Parses an owner file; undefined if it is malformed. */
 export function identityIn(text: string): ProcessIdentity | undefined {
   try {
-    const { pid, start, world, beacon } = JSON.parse(text);
+    const { pid, start, world, beacon: socket } = JSON.parse(text);
     if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
     if (typeof start !== "string" || typeof world !== "string") return undefined;
-    return { pid, start, world, ...(isBeaconName(beacon) && { beacon }) };
+    return { pid, start, world, ...(isSocketName(socket) && { socket }) };
   } catch {
     return undefined;
   }
 }
 
-function isBeaconName(name: unknown): name is string {
+function isSocketName(name: unknown): name is string {
   return typeof name === "string" && /^[0-9a-z-]{1,64}$/.test(name);
 }
 

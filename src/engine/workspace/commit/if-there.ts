@@ -1,4 +1,5 @@
-// State is shared by processes, so any of it may be gone by the time one asks: that is no error here, but an answer.
+// Processes share the state directory, so any file in it may be gone by the time it is read. Here that is an answer, not
+// an error.
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
 import type { Steps } from "../footprint/time-slice.ts";
@@ -44,4 +45,9 @@ export function unlinkIfThere(path: string): void {
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }
+}
+
+/** Removes a name if it still belongs to the same file: another process may have reused it for a file of its own. */
+export function unlinkIfSame(path: string, inode: number): void {
+  if (sys.lstat(path)?.ino === inode) unlinkIfThere(path);
 }

@@ -1,6 +1,6 @@
 // Refuses to remove or replace what undo could not restore: pipes, sockets and devices, unreadable files, content
-// larger than the archive keeps or has room for, and paths longer than the system allows. Checks everything before the commit touches
-// anything.
+// larger than the archive keeps or has room for, and paths longer than the system allows. Checks everything before the
+// commit touches anything.
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
 import { longestPath, type RetentionLimits } from "../archive/snapshot.ts";
@@ -45,8 +45,8 @@ export async function refuseIrrevocable(
 const recordBytes = 64 * 1024;
 
 /**
- * Whether the archive has room for what goes. Where the archive is on the same disk, that does not count: people
- * delete to make room, so that must be possible, and the commit says that it cannot be undone.
+ * Whether the archive has room for the removed content. If the archive is on the same disk, lack of room is no reason to
+ * refuse: people delete files to make room. The commit then reports that it cannot be undone.
  */
 function hasRoom(doomed: readonly Doomed[], bytes: number, state: string): boolean {
   if (freeBelow(state) >= bytes + recordBytes) return true;

@@ -9,13 +9,16 @@
 // This happens after the answer, and the backlog is bounded: commits that arrive faster than they can be recorded, or
 // than their old content can be removed, wait. Otherwise memory would grow, and a caller that asks about history would
 // wait for all of them.
+//
+// Where the archive has no room, commits stay in the backlog with their old content: their answers have promised undo.
+// Once the backlog is full, new commits are refused instead (`no_space`).
 
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import type { Archive } from "../archive/archive.ts";
 import { isClockSteady } from "../archive/clock-mark.ts";
 import { bytesIn } from "../archive/pending-record.ts";
-import { isShortage } from "../errno.ts";
+import { faultOf, isShortage, isWithoutRoom, stateDirectory } from "../errno.ts";
 import { dropLater, dropNow, recordLater, recordNow } from "./after-commit.ts";
 import type { HeldDirectories } from "./held-directories.ts";
 import { Journal } from "./journal.ts";
@@ -58,6 +61,8 @@ export class JournalState {
   readonly recorded = new Set<JournalledCommit>();
   /** Commits that could not be rolled back yet. */
   readonly unsettled: JournalledCommit[] = [];
+  /** Why a commit is still waiting, where the disk of the archive has no room for it. */
+  noRoom: unknown;
   /** Commits under way. */
   open = 0;
   /** Whether anything was written into it since it was started. */
@@ -157,19 +162,26 @@ export class JournalPair {
     );
   }
 
-  /** The journal for a commit that begins, when there is room for one more. */
+  /** The journal for a commit that begins, when there is room for one more. Faults: `no_space`. */
   async enter(): Promise<JournalState> {
-    // A failing archive does not block writes.
+    // An archive that fails for another reason than a full disk does not block writes.
     for (let futile = 0; futile < 2 && this.#isBehind; ) {
       const before = this.#progress;
       void this.checkpoint();
       await new Promise<void>(resolve => this.#eased.push(resolve));
       if (this.#progress === before) futile++;
     }
+    const { noRoom } = this.#states.find(one => one.noRoom !== undefined) ?? {};
+    if (noRoom !== undefined && this.#isBehind) throw faultOf(noRoom, stateDirectory);
     const journalState = this.#states[this.#current === 0 ? 0 : 1];
     journalState.open++;
     journalState.isWritten = true;
     return journalState;
+  }
+
+  /** Whether a commit is still waiting because the archive had no room for it. */
+  get lacksRoom(): boolean {
+    return this.#states.some(({ noRoom }) => noRoom !== undefined);
   }
 
   get #isBehind(): boolean {
@@ -227,12 +239,12 @@ export class JournalPair {
     );
   }
 
-  /** When all old content of past commits is gone from the workspace. */
+  /** Resolves when all old content of past commits is gone from the workspace. */
   async cleared(): Promise<void> {
     for (const journalState of this.#states) await Promise.allSettled(journalState.purges);
   }
 
-  /** When it takes up no room either, and past commits are recorded. */
+  /** Resolves when it also takes up no more disk space, and past commits are recorded. */
   async settled(): Promise<void> {
     for (const journalState of this.#inOrder()) {
       await this.#record(journalState);
@@ -270,6 +282,7 @@ export class JournalPair {
             this.#archive.noteUnrecorded(id, account);
         }
       }
+      if (journalState.waiting.length === 0) journalState.noRoom = undefined;
     }
   }
 
@@ -279,11 +292,16 @@ export class JournalPair {
 
   /** The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened. */
   async #record(journalState: JournalState): Promise<void> {
+    let noRoom: unknown;
     for (const journalled of [...journalState.waiting]) {
       try {
         await recordLater(journalled, this.#archive);
         journalState.keepRecorded(journalled);
       } catch (error) {
+        if (isWithoutRoom(error)) {
+          noRoom = error;
+          continue;
+        }
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
         if (tries < mostTries || (isShortage(error) && journalState.waiting.length < mostUndropped)) continue;
@@ -293,6 +311,7 @@ export class JournalPair {
       this.#done(journalState, journalled);
       await new Promise(resolve => setImmediate(resolve));
     }
+    journalState.noRoom = noRoom;
   }
 
   /** Flushes the archive, and removes the old content of recorded commits. */
@@ -319,7 +338,7 @@ export class JournalPair {
     this.#ease();
   }
 
-  /** Tries again to bring to an end what could not be. */
+  /** Retries the commits that could not be rolled back. */
   retry(): void {
     for (const journalState of this.#states) {
       for (const journalled of journalState.unsettled.splice(0)) {

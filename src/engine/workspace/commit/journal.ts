@@ -5,10 +5,10 @@
 // file. A record belongs to a generation; restarting at the top with the next generation invalidates everything
 // further down. Each record is authenticated with the key of the state directory (key.ts): neither a torn record nor
 // one written by another program is accepted.
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, hash, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
-import { faultOf, stateDirectory, system } from "../errno.ts";
+import { faultOf, ifAllowed, stateDirectory, system } from "../errno.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
@@ -22,7 +22,7 @@ const allocated = 256 * 1024;
 const start = { is: "start" }; // the first record, from the second generation on
 const startText = JSON.stringify(start);
 const slowMs = 2; // a slower disk is flushed in a thread, so the event loop stays responsive
-/** More bytes are flushed beside other work: a disk takes long for them. */
+/** Larger amounts are flushed in a thread: a disk takes long for them. */
 const mostFlushedAtOnce = 256 * 1024;
 
 export interface JournalRecord {
@@ -41,7 +41,7 @@ export class Journal {
   #appended = 0;
   #flushMs = 0;
   #flushing: Promise<void> | undefined;
-  /** Begins when the one under way ends. */
+  /** Starts when the current flush ends. */
   #nextFlush: Promise<void> | undefined;
   /** Directories above it. The first flush includes them, so that the journal can be found after a power cut. */
   #unflushed: readonly string[];
@@ -95,8 +95,8 @@ export class Journal {
   }
 
   /**
-   * Flushes what has been appended by now. Callers that come while a flush is under way share the next one. They fail
-   * with the one under way: after a failed flush, the system may call the next one a success.
+   * Flushes what has been appended so far. Callers that arrive during a flush share the next one. If the current one
+   * fails, they fail too: after a failed flush, the system may report the next one as a success.
    */
   flush(): Promise<void> {
     if (this.#flushing === undefined) return this.#beginFlush();
@@ -158,12 +158,8 @@ export class Journal {
 /** One that may not be read, as the home of the state directory may be, cannot be flushed. Nor can any on Windows. */
 async function flushFolder(path: string): Promise<void> {
   if (onWindows) return;
-  let fd: number;
-  try {
-    fd = sys.open(path, constants.O_RDONLY);
-  } catch {
-    return;
-  }
+  const fd = ifAllowed(() => sys.open(path, constants.O_RDONLY));
+  if (fd === undefined) return;
   try {
     await sys.flushLater(fd);
   } finally {
@@ -234,10 +230,22 @@ export function readJournal(address: Address, key: Buffer): JournalRecord[] {
   return records;
 }
 
+/**
+ * HMAC-SHA-256, shortened. Made of two plain hashes: `createHmac` takes longer to set up than most records take to
+ * hash.
+ */
 function authentication(key: Buffer, head: Buffer, parts: readonly Uint8Array[]): Buffer {
-  const mac = createHmac("sha256", key).update(head.subarray(0, plainBytes));
-  for (const part of parts) mac.update(part);
-  return mac.digest().subarray(0, macBytes);
+  const inner = createHash("sha256").update(padded(key, 0x36)).update(head.subarray(0, plainBytes));
+  for (const part of parts) inner.update(part);
+  return hash("sha256", Buffer.concat([padded(key, 0x5c), inner.digest()]), "buffer").subarray(0, macBytes);
+}
+
+const blockBytes = 64; // of SHA-256; a key is shorter
+
+function padded(key: Buffer, pad: number): Buffer {
+  const block = Buffer.alloc(blockBytes, pad);
+  for (const [i, byte] of key.entries()) block[i] = byte ^ pad;
+  return block;
 }
 
 export interface ByteRange {

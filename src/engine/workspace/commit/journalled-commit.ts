@@ -74,7 +74,7 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
       continue;
     }
     if (entry.is === "commit") journalled.inodes = entry.inodes;
-    // An abort that came to its end is nothing any more: only its temporary files may be left.
+    // A completed abort needs no recovery: only its temporary files may be left.
     if (entry.is === "done" && journalled.state === "abort") journalled.state = "staged";
     else journalled.state = entry.is;
   }

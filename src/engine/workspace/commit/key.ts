@@ -1,5 +1,5 @@
-// The key that journals are authenticated with: what does not carry its mark was not written by polyfs, and recovery
-// leaves it alone. It is made once for a state directory and flushed, because a journal outlives a power cut too.
+// The key that authenticates journals. Recovery ignores a record without its mark: polyfs did not write it. The key is
+// made once for a state directory and flushed, because journals survive a power cut, too.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
@@ -24,6 +24,9 @@ export function keyOf(state: string): Buffer {
   throw Object.assign(new Error("EACCES: the key cannot be made"), { code: "EACCES", syscall: "open" });
 }
 
+/** A link, a socket, another user's: the key is none of these. */
+const notKeys = new Set<string | undefined>(["ELOOP", "ENXIO", "EACCES", "EPERM"]);
+
 function readKey(directory: Handle): Buffer | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number;
@@ -31,6 +34,7 @@ function readKey(directory: Handle): Buffer | undefined {
     fd = sys.open(directory.below(fileName), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
+    if (!notKeys.has(errnoOf(error))) throw error; // it may be a good one
     fd = -1;
   }
   try {
@@ -47,7 +51,7 @@ function readKey(directory: Handle): Buffer | undefined {
   return undefined;
 }
 
-/** It gets its name when it is whole; where two processes make one, the first wins. */
+/** It gets its name once it is complete. If two processes make a key, the first one wins. */
 function makeKey(directory: Handle): void {
   const draft = String(directory.below(`${fileName}-${randomBytes(8).toString("hex")}`));
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;

@@ -22,8 +22,8 @@ export class LivenessSocket {
     this.#server = server;
   }
 
-  /** Lights one in a held directory; undefined where the file system has no sockets. */
-  static light(directory: Handle, name: string): LivenessSocket | undefined {
+  /** Opens one in a held directory; undefined if the file system has no sockets. */
+  static listen(directory: Handle, name: string): LivenessSocket | undefined {
     const path = socketPath(directory, name);
     const server = createServer(socket =>
       socket
@@ -44,14 +44,14 @@ export class LivenessSocket {
   }
 }
 
-/** Beacons that have gone out. Each name is used once, so none is ever lit again. */
-const out = new Set<string>();
-const lit = new Map<string, number>();
+/** Sockets that were closed. Each name is used once, so none of them ever listens again. */
+const ended = new Set<string>();
+const listening = new Map<string, number>();
 
 /** Whether a socket accepts connections; undefined if that cannot be determined. */
-export async function isLit(directory: string, name: string): Promise<boolean | undefined> {
-  if (out.has(name)) return false;
-  const since = lit.get(name);
+export async function isListening(directory: string, name: string): Promise<boolean | undefined> {
+  if (ended.has(name)) return false;
+  const since = listening.get(name);
   if (since !== undefined && clock() - since < rememberBrieflyMs) return true;
   using held = opened(directory);
   if (held === undefined) return undefined;
@@ -71,9 +71,9 @@ export async function isLit(directory: string, name: string): Promise<boolean | 
 }
 
 /** The same for a caller that cannot wait: a thread asks, for some milliseconds. It is remembered for a moment. */
-export function isLitNow(directory: string, name: string): boolean | undefined {
-  if (out.has(name)) return false;
-  const since = lit.get(name);
+export function isListeningNow(directory: string, name: string): boolean | undefined {
+  if (ended.has(name)) return false;
+  const since = listening.get(name);
   if (since !== undefined && clock() - since < rememberMs) return true;
   using held = opened(directory);
   if (held === undefined) return undefined;
@@ -103,7 +103,7 @@ function meaningOf(code: string | undefined, isPipe: boolean): boolean | undefin
   return code === "EAGAIN" ? true : undefined;
 }
 
-/** Windows says that there is no pipe also while all of its instances are taken: only what it goes on saying counts. */
+/** Windows may report a missing pipe while all its instances are busy: the report counts only once it persists. */
 const suspected = new Map<string, number>();
 const suspicionMs = 500;
 
@@ -111,9 +111,9 @@ function noted(name: string, told: boolean | undefined): boolean | undefined {
   const answer = told === false && onWindows && !isConfirmed(name) ? undefined : told;
   if (answer) suspected.delete(name);
   if (answer === false) {
-    out.add(name);
-    lit.delete(name);
-  } else if (answer) lit.set(name, clock());
+    ended.add(name);
+    listening.delete(name);
+  } else if (answer) listening.set(name, clock());
   return answer;
 }
 
@@ -123,16 +123,16 @@ function isConfirmed(name: string): boolean {
   return clock() - since >= suspicionMs;
 }
 
-/** Whether a beacon is known to have gone out. */
-export function isOut(name: string): boolean {
-  return out.has(name);
+/** Whether a socket is known to be closed. */
+export function hasEnded(name: string): boolean {
+  return ended.has(name);
 }
 
 /**
  * Stays connected to a liveness socket, and calls `gone` once when the connection ends. Does not keep this process
  * alive. False if there is no such socket.
  */
-export function watchBeacon(directory: string, name: string, gone: () => void): boolean {
+export function watchSocket(directory: string, name: string, gone: () => void): boolean {
   using held = opened(directory);
   if (held === undefined || !(onWindows || sys.lstat(held.below(name))?.isSocket())) return false;
   const socket = connect({ path: socketPath(held, name) }); // connects at once; only the answer comes later

@@ -5,19 +5,17 @@
 import { AsyncResource } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { foldName } from "../../text/fold-name.ts";
-import { errnoOf, faultOf, stateDirectory } from "../errno.ts";
+import { errnoOf, faultOf, isShortage, stateDirectory } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display } from "../handle.ts";
 import { unlinkIfThere } from "./if-there.ts";
+import { Patience } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
 import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
 import { takeUserLock } from "./user-lock.ts";
-
-const patienceMs = 15_000;
 
 /** An edit that waits for one name. The holder of the lock may make it (shared-commit.ts). */
 export interface WaitingEdit {
@@ -112,7 +110,7 @@ export class Locks implements Disposable {
     signal?: AbortSignal,
   ): Promise<void> {
     const file = state.lockPath(name);
-    const deadline = clock() + patienceMs;
+    const patience = new Patience();
     for (let round = 0; ; round++) {
       try {
         sys.link(state.owner, file);
@@ -127,7 +125,8 @@ export class Locks implements Disposable {
         if (errnoOf(error) !== "EEXIST" && !isOpenElsewhere(error)) throw faultOf(error, stateDirectory);
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.
-      if (sys.lstat(file)?.ino === state.ownerInode) {
+      const holder = sys.lstat(file);
+      if (holder?.ino === state.ownerInode) {
         leftover.delete(file);
         this.#files.push(file);
         return;
@@ -135,29 +134,30 @@ export class Locks implements Disposable {
       if (round % 8 === 0 && (await state.isAbandoned(file))) {
         recover();
         // While another process recovers, which may take a while, the lock keeps others from the file.
-        if ((await state.isAbandoned(file)) && state.isForsaken(file)) unlinkIfThere(file);
+        if (await state.isAbandoned(file)) state.removeForsaken(file);
       }
-      if (clock() > deadline) throw new Fault("locked", { path: given });
+      if (patience.isOver(holder)) throw new Fault("locked", { path: given });
       this.waited = true;
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }
 
   async #takeUserLock(name: string, given: string, signal?: AbortSignal): Promise<void> {
-    const deadline = clock() + patienceMs;
+    const patience = new Patience();
     for (let round = 0; ; round++) {
-      let file: string | undefined;
+      let lock: Awaited<ReturnType<typeof takeUserLock>>;
       try {
-        file = await takeUserLock(name);
-      } catch {
+        lock = await takeUserLock(name);
+      } catch (error) {
+        if (isShortage(error)) throw faultOf(error, given);
         return; // no place for a user lock: the lock of the state directory still holds
       }
-      if (file !== undefined) {
-        leftover.delete(file);
-        this.#files.push(file);
+      if (lock.file !== undefined) {
+        leftover.delete(lock.file);
+        this.#files.push(lock.file);
         return;
       }
-      if (clock() > deadline) throw new Fault("locked", { path: given });
+      if (patience.isOver(lock.holder)) throw new Fault("locked", { path: given });
       this.waited = true;
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }

@@ -1,32 +1,38 @@
-// The other processes that use the same state directory. When one dies in the middle of a commit, this one brings the
-// commit to its end before it reads anything. Asking each time whether each of them lives would cost every read; so a
-// connection to each of them tells (beacon.ts), and the time of their directory tells when another one has come.
+// The other processes that use the same state directory. When one dies in the middle of a commit, this one completes
+// the commit before it reads anything. To check before every read whether each of them is alive would be slow. Instead,
+// a connection to each of them reports its end (liveness-socket.ts), and the modification time of the directory shows
+// when another one has started.
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { isThisProcess } from "./identity.ts";
 import { namesIn } from "./if-there.ts";
-import { watchBeacon } from "./liveness-socket.ts";
+import { watchSocket } from "./liveness-socket.ts";
 import { isFirstOfBoot } from "./restored-names.ts";
-import { beaconsOf, identityAt, isDead } from "./state.ts";
+import { identityAt, isDead, socketsOf } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
-/** More than these are asked about each time instead. */
+/** Processes beyond this number are checked on every read instead. */
 const mostWatched = 64;
 /**
- * How long a look counts, for many reads may arrive at once. If a process starts and dies in the middle of a commit
- * within this time, reads see what they would see if it were still at it.
+ * How long one check is valid, because many reads may arrive together. If a process starts and dies in the middle of a
+ * commit within this time, reads see what they would see if it were still running.
  */
 const freshMs = 4;
-const pauseMs = 1000; // after a recovery that failed: it must not slow down every read
+const pauseMs = 1000; // after a recovery or a connection that failed: it must not slow down every read
 
 export class OtherProcesses {
   readonly #processes: string;
-  readonly #beacons: string;
+  readonly #sockets: string;
   readonly #recover: () => void;
   /** The processes that need no check: a connection will report their end, or they are not this one's to recover. */
   readonly #known = new Set<string>();
+  /**
+   * When a process may be connected to again whose connection ended soon. One that has no descriptor left accepts a
+   * connection and closes it, over and over. Until then every read checks it.
+   */
+  readonly #retryAt = new Map<string, number>();
   #watched = 0;
   #isFirstLook = true;
   #mark: DirectoryStamp | undefined;
@@ -34,14 +40,14 @@ export class OtherProcesses {
   #freshUntil = 0;
   #pausedUntil = 0;
 
-  /** `recover` brings to an end what dead processes left. */
+  /** `recover` completes or rolls back the commits of dead processes. */
   constructor(state: string, recover: () => void) {
     this.#processes = join(state, "processes");
-    this.#beacons = beaconsOf(state);
+    this.#sockets = socketsOf(state);
     this.#recover = recover;
   }
 
-  /** Recovers what has to be, by now. Reading needs no state: where it cannot be had, the first commit says so. */
+  /** Recovers what dead processes left. A state directory that cannot be opened is reported by the first commit. */
   look(): void {
     const began = clock();
     if (began < this.#freshUntil || began < this.#pausedUntil) return;
@@ -71,6 +77,7 @@ export class OtherProcesses {
     conceal(dirname(this.#processes));
     const ids = namesIn(this.#processes);
     for (const id of this.#known) if (!ids.includes(id)) this.#known.delete(id);
+    for (const id of this.#retryAt.keys()) if (!ids.includes(id)) this.#retryAt.delete(id);
     const strangers = ids.filter(id => !this.#known.has(id));
     const isFirst = this.#isFirstLook && isFirstOfBoot(dirname(this.#processes));
     this.#isFirstLook = false;
@@ -94,9 +101,11 @@ export class OtherProcesses {
       this.#known.add(id);
       return;
     }
-    const { beacon } = identity;
-    if (beacon !== undefined && this.#watched < mostWatched) {
-      if (watchBeacon(this.#beacons, beacon, () => this.#gone(id))) {
+    const { socket } = identity;
+    const since = clock();
+    const mayConnect = since >= (this.#retryAt.get(id) ?? 0);
+    if (socket !== undefined && mayConnect && this.#watched < mostWatched) {
+      if (watchSocket(this.#sockets, socket, () => this.#gone(id, since))) {
         this.#known.add(id);
         this.#watched++;
         return;
@@ -105,9 +114,10 @@ export class OtherProcesses {
     this.#hasUnwatched = true;
   }
 
-  /** The process that a connection led to has ended, or is about to. */
-  #gone(id: string): void {
+  /** The process that a connection led to has ended, or is about to, or has no descriptor for it. */
+  #gone(id: string, since: number): void {
     this.#watched--;
+    if (clock() - since < pauseMs) this.#retryAt.set(id, clock() + pauseMs);
     this.#known.delete(id);
     this.#mark = undefined;
     this.#freshUntil = 0;
@@ -115,7 +125,7 @@ export class OtherProcesses {
   }
 
   #isDead(id: string): boolean {
-    return isDead(this.#owner(id), this.#beacons);
+    return isDead(this.#owner(id), this.#sockets);
   }
 
   #owner(id: string): string {

@@ -1,4 +1,4 @@
-// One file of a patch: what has to be read for it, and the changes that it comes to.
+// One file of a patch: what has to be read for it, and the resulting changes.
 import { applyFilePatch } from "../../edit/hunks.ts";
 import type { FilePatch } from "../../edit/notation/file-patch.ts";
 import { createdContent } from "../../edit/patch.ts";

@@ -85,7 +85,7 @@ export function planWrite(
   });
 }
 
-/** Whether a file must be written into itself: to keep its other names or its owner, or for want of leave to replace it. */
+/** Whether a file must be rewritten in place: to keep its other names or its owner, or because it may not be replaced. */
 function isKeptInPlace(plan: CommitPlan, target: Target, stat: Stats, options: CommitOptions): boolean {
   if (options.hardLinks === "keep" && stat.nlink > 1) return true;
   const user = process.geteuid?.();

@@ -1,5 +1,5 @@
-// What recovery has to know about all commits at once after a power cut, because each of them may be on the disk in
-// part: which are known to have happened, and which directories it has made again under another inode.
+// What recovery must know about all commits together after a power cut, because the disk may hold only a part of each:
+// which of them are known to have happened, and which directories recovery has made again with another inode.
 
 import type { ChangeRecord } from "../archive/log.ts";
 import { under } from "../root.ts";

@@ -1,6 +1,6 @@
-// What a commit is about to do, as other machines can do it too: operations on paths below the root, in order, with
-// contents by their hash. A workspace that has replicas publishes this after everything is staged and compared, and
-// before the commit happens: what could not be published has not happened, here or elsewhere.
+// The effect of a commit in a form that other machines can repeat: operations on paths below the root, in order, with
+// contents by their hash. A workspace that has replicas publishes it after everything is staged and compared, and
+// before the commit takes effect: a commit that could not be published has not happened on any machine.
 
 import { contentHash } from "../../text/version.ts";
 import type { By } from "../archive/log.ts";
@@ -19,13 +19,16 @@ export interface Replication {
   /** The name of this copy, for people. */
   readonly replica: string;
   /**
-   * Runs a write in turn, and again when others were faster. `maxBytes`: what the caller may make the workspace hold in
-   * the store. Faults: `store_unavailable`.
+   * Runs writes one at a time, and repeats one that another machine preceded. `maxBytes`: the size in the store that the
+   * caller may let the workspace grow to. Faults: `store_unavailable`.
    */
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
   publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
-  /** Pulls what others have published, before a read. `files`: the only ones that will be looked at, each by the paths that may mean it, in order of preference. */
+  /**
+   * Pulls what others have published, before a read. `files`: the only files that will be read, each as the paths that
+   * may name it, in order of preference.
+   */
   refresh(effect: "reads" | "writes", files?: readonly (readonly string[])[]): Promise<void>;
   /** The number of changes that are here. */
   readonly revision: number;
@@ -35,7 +38,7 @@ export interface Replication {
   readonly storedBytes: number;
   /** How fast that grows, over the last hour. */
   readonly bytesPerHour: number;
-  /** For how long the store has not been reached; undefined where it was at the last question. */
+  /** For how long the store has not been reached; undefined if it was at the last question. */
   readonly staleMs: number | undefined;
 }
 

@@ -100,7 +100,7 @@ function* emptying(top: Handle): Generator<DoomedFile | undefined> {
 }
 
 /**
- * Moves the directory `from` up, from `parent` to `top`. Both and the directory itself have to be writable. False where
+ * Moves the directory `from` up, from `parent` to `top`. Both and the directory itself have to be writable. False if
  * the file system does not rename it.
  */
 function isLifted(from: Address, parent: Handle, top: Handle, name: string): boolean {

@@ -41,7 +41,7 @@ export class QueuedEdit implements WaitingEdit {
     this.#way = way;
   }
 
-  /** Undefined where an edit needs a commit of its own. */
+  /** Undefined if an edit needs a commit of its own. */
   static of(
     targets: readonly Target[],
     store: Store,

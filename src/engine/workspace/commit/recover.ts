@@ -7,7 +7,7 @@
 
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
-import { errnoOf, isShortage } from "../errno.ts";
+import { errnoOf, ifThere, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
@@ -56,7 +56,7 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
       settle(journalled, { archive, unflushed: estate.unflushed, outage, open });
       estate.settled.push(journalled);
     } catch (error) {
-      // One that cannot be settled (a disk that fails) must not keep the others from it.
+      // A commit that cannot be settled (the disk fails) must not block the others.
       (error instanceof NotGranted ? estate.others : estate.failed).push(journalled);
     }
   }
@@ -157,7 +157,7 @@ function remember({ intent }: JournalledCommit, archive: Archive, scene: StepCon
   }
 }
 
-/** Whether it came to its end. */
+/** Completes a commit. Where that is not possible any more, rolls it back and returns false. */
 function bringForward(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): boolean {
   const { steps } = journalled.intent;
   const possible = isPossible(steps, scene);
@@ -196,12 +196,7 @@ function isPossible(steps: JournalledCommit["intent"]["steps"], scene: StepConte
 }
 
 function isThere(places: HeldDirectories, place: number): boolean {
-  try {
-    places.handle(place);
-    return true;
-  } catch {
-    return false;
-  }
+  return ifThere(() => places.handle(place)) !== undefined;
 }
 
 export function takeBack(journalled: Pick<JournalledCommit, "intent">, scene: StepContext): void {

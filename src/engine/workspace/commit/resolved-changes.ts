@@ -63,7 +63,7 @@ export class ResolvedChanges implements Disposable {
       target.path.root.rules.admitChange(target.at, target.path.given); // rules may have changed meanwhile
       resolvedChanges.changes.push({ change, target });
     }
-    resolvedChanges.#refuseDuplicates();
+    atOnce(resolvedChanges.#refusingDuplicates());
     return resolvedChanges;
   }
 
@@ -80,7 +80,7 @@ export class ResolvedChanges implements Disposable {
       await inSlices(changes, change =>
         resolvedChanges.changes.push(resolveChange(change, base, options, edited)),
       );
-      resolvedChanges.#refuseDuplicates();
+      await gently(resolvedChanges.#refusingDuplicates());
       return resolvedChanges;
     } catch (error) {
       resolvedChanges[Symbol.dispose]();
@@ -128,9 +128,10 @@ export class ResolvedChanges implements Disposable {
     for (const { original } of this.changes) original?.handle.close();
   }
 
-  #refuseDuplicates(): void {
+  *#refusingDuplicates(): Steps<void> {
     const seen = new Map<string, Change["kind"]>();
     for (const { change, target, source } of this.changes) {
+      yield;
       for (const one of source?.at === target?.at ? [target] : [source, target]) {
         if (one === undefined) continue;
         const key = entryKey(one.entry);

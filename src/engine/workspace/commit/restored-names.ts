@@ -77,7 +77,7 @@ function namesNeeded(state: StateDirectory): Set<string> {
   return new Set(commits.flatMap(({ intent }) => [...intent.temps, ...intent.trash].map(({ name }) => name)));
 }
 
-/** The names that the latest changes used, by the directories that they were in, wherever these are now. */
+/** The names that the latest changes used, by directory; a directory that was moved since is found at its new path. */
 function* latestNames(archive: Archive): Generator<TemporaryNames> {
   /** Directories that were moved, oldest first. */
   let moves: { from: string; to: string }[] = [];

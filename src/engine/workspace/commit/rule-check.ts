@@ -1,11 +1,15 @@
-// Applies the policy to a commit: nothing is moved or copied to a path where any byte of it would show that is hidden
-// now (`Rules.exposes`), no protected file goes with its directory, and an edit of a masked file gets the hidden values
-// back. What history and merges make of several texts shows no part that is hidden in these. While a sandbox shows a directory, nothing that it covers there is replaced, moved or created: the cover would
-// come off, or be missing.
+// Applies the policy to a commit:
+//
+//   - A move or a copy must not show a byte that is hidden at its old path (`Rules.exposes`).
+//   - A protected file is not removed with its directory.
+//   - An edit of a masked file gets the hidden values back.
+//   - A text that history or a merge makes of several texts shows no part that is hidden in one of them.
+//   - While a sandbox shows a directory, a path that the sandbox covers is not replaced, moved or created: the cover
+//     would come off, or be missing.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
-import { errnoOf } from "../errno.ts";
+import { isAbsence } from "../errno.ts";
 import { rootsInSandboxes } from "../footprint/running-commands.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
@@ -65,7 +69,7 @@ export function refuseUncovering({ covered, state }: ResolvedChanges): void {
     if (shown.some(root => isWithin(at, root))) throw new Fault("locked", { path, by: "command" });
 }
 
-/** So many changes are shown to the person who is asked. */
+/** This many changes are shown to the person who is asked. */
 const mostProposed = 20;
 
 function proposal({ change, source, target }: ResolvedChange) {
@@ -137,7 +141,7 @@ function checkEntry(
     throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: "mask" });
 }
 
-/** The bytes of a file that may have to be masked; undefined where there is none. */
+/** The bytes of a file that may have to be masked; undefined if there is none. */
 function fileAt(address: Address): Buffer | undefined {
   return sys.lstat(address)?.isFile() ? bytesToMask(address) : undefined;
 }
@@ -194,7 +198,7 @@ function directoryAt(address: Address): Handle | undefined {
     handle.close();
     return undefined;
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
+    if (!isAbsence(error)) throw error; // what cannot be looked at is not free of rules
     return undefined; // the commit itself finds out that it is not there
   }
 }

@@ -124,7 +124,7 @@ export class SharedCommit {
     });
   }
 
-  /** Whether nothing is made together any more. */
+  /** Whether nothing is made together any longer. */
   get isEmpty(): boolean {
     return this.#edits.length === 0;
   }
@@ -134,14 +134,14 @@ export class SharedCommit {
     for (const { changes } of this.#contents) refuseUncovering(changes);
   }
 
-  /** They are not made: each gets a turn of its own, and the first one is alone again. */
+  /** Called when they are not made: each gets a commit of its own, as does the first one. */
   release(): void {
     this.#joined.release();
     this.#edits.length = 0;
     this.#write(this.#first);
   }
 
-  /** They are made. `commits`: of those that changed something, in order. */
+  /** Called when they are made. `commits`: of those that changed something, in order. */
   end(commits: readonly Commit[], unchanged: (by: By) => Commit): void {
     const left = [...commits];
     for (const edit of this.#edits) {

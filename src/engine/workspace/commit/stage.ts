@@ -59,9 +59,9 @@ export async function stageAll(
   const flushing: Promise<void>[] = [];
   const unflushed = new Set<number>();
   const replaced = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
+  const slice = new TimeSlice(); // the question takes a part of it
   const asked = askAbout(replaced, places, copyAttributes);
   try {
-    const slice = new TimeSlice();
     for (const one of stages) {
       if (slice.isOver) await slice.turn();
       const staged = await stage(one, places, asked, copyAttributes);
@@ -106,7 +106,7 @@ export async function askAbout(
   }
 }
 
-/** Files that have come into their place, where the ones that they replaced are known to have had no attributes. */
+/** Staged files that are now in place and that replaced files without attributes. */
 export async function learnAbout(
   stages: readonly StagedContent[],
   places: HeldDirectories,
@@ -173,7 +173,7 @@ async function stageBytes(
     if (one.mode !== undefined) giveMode(fd, one.mode, one.modeOf);
     if (one.modified !== undefined) setModified(fd, one.modified);
     if (one.flush) flushing = sys.flushLater(fd).finally(() => sys.close(fd));
-    // By a hash recovery can tell whether it was: then the flush of the journal need not wait for it.
+    // With a hash, recovery can tell whether it was flushed, so the journal's flush need not wait for it.
     if (one.hash === undefined) await flushing;
     return { inode: stat.ino, flushing };
   } finally {
@@ -209,8 +209,8 @@ async function withFile(
   }
 }
 
-/** Opens the regular file at an entry, where `inode` says that there is one. Another one there is none. */
-export function withSpot<T>(
+/** Opens the regular file with this inode at an entry. Undefined if another file is there. */
+export function withFileAt<T>(
   places: HeldDirectories,
   entry: EntryRef,
   inode: number,

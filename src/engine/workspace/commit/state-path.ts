@@ -1,5 +1,5 @@
-// Where the state directory is, decided in one place and without making anything: as it was named; else in the user's
-// own directories; where these cannot be written, or the user has none, among the temporary files.
+// Decides where the state directory is, without creating anything: the configured path; else one in the user's own
+// directories; else, if the user has none or cannot write there, one among the temporary files.
 import { constants } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { errnoOf } from "../errno.ts";
@@ -24,7 +24,7 @@ export interface TemporaryState {
   readonly instead: string | undefined;
 }
 
-/** Undefined where state is in a lasting place. */
+/** Undefined if state is in a lasting place. */
 export function temporaryState(wanted?: string): TemporaryState | undefined {
   if (namedStatePath(wanted) !== undefined) return undefined;
   const { path, own } = placeOfUser();
@@ -53,7 +53,7 @@ function amongTemporaryFiles(): string {
   return join(temporaryDirectory(), `polyfs-${userId}`);
 }
 
-/** The user's own place could not be made after all. False where the place was named: then there is no other. */
+/** The user's own place could not be made after all. False if the place was named: then there is no other. */
 export function giveUpOwnPlace(wanted: string | undefined): boolean {
   if (namedStatePath(wanted) !== undefined) return false;
   const { own } = placeOfUser();

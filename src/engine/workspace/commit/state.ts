@@ -28,16 +28,15 @@ import {
   identityIn,
   isAlive,
   type LivenessChecks,
-  needsBeacon,
+  needsSocket,
   type ProcessIdentity,
   thisProcess,
 } from "./identity.ts";
-import { contentAt, namesIn, unlinkIfThere } from "./if-there.ts";
+import { contentAt, namesIn, unlinkIfSame, unlinkIfThere } from "./if-there.ts";
 import { invalidate } from "./journal.ts";
 import { keyOf } from "./key.ts";
-import { isLit, isLitNow, isOut, LivenessSocket } from "./liveness-socket.ts";
+import { hasEnded, isListening, isListeningNow, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
-import { isOpenElsewhere } from "./retry-busy-file.ts";
 import { giveUpOwnPlace, statePath, temporaryState } from "./state-path.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
@@ -57,7 +56,7 @@ export class StateDirectory {
   readonly #heartbeat: NodeJS.Timeout;
   #ownerInode = -1;
   #aside: Aside | undefined;
-  #beacon: LivenessSocket | undefined;
+  #socket: LivenessSocket | undefined;
   #key: Buffer = Buffer.alloc(0);
   /** Folders of dead processes that hold nothing for this one to do. */
   readonly #passed = new Set<string>();
@@ -95,11 +94,11 @@ export class StateDirectory {
   #makeOwn(): void {
     const unborn = join(this.path, `unborn-${basename(this.own)}`);
     sys.mkdir(unborn, 0o700);
-    this.#beacon?.close();
-    const beacon = `${process.pid}-${randomBytes(8).toString("hex")}`; // another one each time: its name is used once
+    this.#socket?.close();
+    const socket = `${process.pid}-${randomBytes(8).toString("hex")}`; // another one each time: its name is used once
     using alive = Handle.open(join(this.path, "alive"), { follow: false, directory: true });
-    this.#beacon = LivenessSocket.light(alive, beacon);
-    writeOwner(join(unborn, "owner"), this.#beacon && beacon);
+    this.#socket = LivenessSocket.listen(alive, socket);
+    writeOwner(join(unborn, "owner"), this.#socket && socket);
     sys.rename(unborn, this.own);
   }
 
@@ -117,7 +116,7 @@ export class StateDirectory {
     return this.#key;
   }
 
-  /** After it has refused to take something (two mounts of one disk): it is not tried again. */
+  /** Called after it refused content (two mounts of one disk): it is not tried again. */
   forgoAside(): void {
     this.#aside?.handle.close();
     this.#aside = undefined;
@@ -129,14 +128,14 @@ export class StateDirectory {
 
   /** Whether the process that holds a lock is gone. */
   async isAbandoned(lock: string): Promise<boolean> {
-    return isDeadSoon(lock, beaconsOf(this.path));
+    return isDeadSoon(lock, socketsOf(this.path));
   }
 
   /**
-   * Whether no process will finish the work of a lock's holder: its folder is gone, also from those that others are
-   * recovering. Folders are renamed from process to process, so one look is not enough.
+   * Removes a lock if no process will finish the work of its holder: its folder is gone, also from those that others
+   * are recovering. Folders are renamed from process to process, so one look is not enough.
    */
-  isForsaken(lock: string): boolean {
+  removeForsaken(lock: string): void {
     const inode = sys.lstat(lock)?.ino;
     const isOwner = (folder: string) => sys.lstat(join(folder, "owner"))?.ino === inode;
     const processes = join(this.path, "processes");
@@ -145,7 +144,7 @@ export class StateDirectory {
         .map(name => join(processes, name))
         .flatMap(withPredecessors)
         .some(isOwner);
-    return inode !== undefined && !isKnown() && !isKnown();
+    if (inode !== undefined && !isKnown() && !isKnown()) unlinkIfSame(lock, inode);
   }
 
   /** Takes over the folders of dead processes; each is handed out once, to one process. */
@@ -155,7 +154,7 @@ export class StateDirectory {
     for (const entry of system(stateDirectory, () => sys.names(processes))) {
       const folder = join(processes, entry.toString());
       if (folder === this.own || this.#passed.has(entry.toString())) continue;
-      if (!isDead(join(folder, "owner"), beaconsOf(this.path))) continue;
+      if (!isDead(join(folder, "owner"), socketsOf(this.path))) continue;
       if (claimed.length === 0) this.#flushOwn(processes);
       const taken = join(this.own, `dead-${entry.toString()}`);
       try {
@@ -233,12 +232,15 @@ export class StateDirectory {
     }
   }
 
-  /** Removes the locks of a dead process, its beacon, and its folder. */
+  /**
+   * Removes the journals of a dead process, its locks, its liveness socket, and its folder. The journals go first: once
+   * a lock is gone, others change the file, and a journal that is still there would be recovered over it.
+   */
   bury(folder: string): void {
-    this.#unlock(folder, new Set());
-    const beacon = beaconAt(join(folder, "owner"));
-    if (beacon !== undefined) unlinkIfThere(join(beaconsOf(this.path), beacon));
     removeJournals(folder);
+    this.#unlock(folder, new Set());
+    const socket = socketAt(join(folder, "owner"));
+    if (socket !== undefined) unlinkIfThere(join(socketsOf(this.path), socket));
     using parent = Handle.open(dirname(folder));
     purge(parent, folder.slice(dirname(folder).length + 1));
   }
@@ -247,25 +249,24 @@ export class StateDirectory {
     const inode = sys.lstat(join(folder, "owner"))?.ino;
     if (inode === undefined) return;
     for (const name of sys.names(join(this.path, "locks")).map(String)) {
-      if (!keeps.has(name) && sys.lstat(this.lockPath(name))?.ino === inode)
-        unlinkIfThere(this.lockPath(name));
+      if (!keeps.has(name)) unlinkIfSame(this.lockPath(name), inode);
     }
   }
 
   close(): void {
     clearInterval(this.#heartbeat);
     this.forgoAside();
-    this.#beacon?.close();
+    this.#socket?.close();
     this.bury(this.own);
   }
 }
 
 /** Writes the identity of this process into a new file. */
-export function writeOwner(path: string, beacon: string | undefined): void {
+export function writeOwner(path: string, socket: string | undefined): void {
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   const fd = sys.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
   try {
-    writeAll(fd, Buffer.from(JSON.stringify({ ...thisProcess(), beacon })));
+    writeAll(fd, Buffer.from(JSON.stringify({ ...thisProcess(), beacon: socket })));
   } finally {
     sys.close(fd);
   }
@@ -306,50 +307,53 @@ function withPredecessors(folder: string): string[] {
   return [...dead.flatMap(name => withPredecessors(join(folder, name))), folder];
 }
 
-/** Where the beacons of the processes that use a state directory are. */
-export function beaconsOf(state: string): string {
+/** Where the sockets of the processes that use a state directory are. */
+export function socketsOf(state: string): string {
   return `${state}/alive`; // as it is written: the user lock's directory is the address of a handle
 }
 
-/** Whether the process of an owner file is gone. `beacons` is the directory of its liveness socket. */
+/** Whether the process of an owner file is gone. `sockets` is the directory of its liveness socket. */
 export function isDead(
   owner: string,
-  beacons: string,
-  isLit: LivenessChecks["isLit"] = name => isLitNow(beacons, name),
+  sockets: string,
+  isListening: LivenessChecks["isListening"] = name => isListeningNow(sockets, name),
 ): boolean {
   const stat = sys.lstat(owner);
   if (stat === undefined) return false;
   const identity = identityAt(owner);
   if (identity === "busy") return false;
-  if (identity === undefined || isOut(identity.beacon ?? "")) return true;
-  const isShared = () => !isOfOneMachine(beacons);
-  return !isAlive(identity, stat.mtimeMs, { isShared, isLit });
+  if (identity === undefined || hasEnded(identity.socket ?? "")) return true;
+  const isShared = () => !isOfOneMachine(sockets);
+  return !isAlive(identity, stat.mtimeMs, { isShared, isListening });
 }
 
 /** The same for a caller that can wait. */
-export async function isDeadSoon(owner: string, beacons: string): Promise<boolean> {
+export async function isDeadSoon(owner: string, sockets: string): Promise<boolean> {
   const identity = identityAt(owner);
   if (identity === "busy") return false;
-  if (identity?.beacon === undefined || !needsBeacon(identity)) return isDead(owner, beacons);
-  const answer = await isLit(beacons, identity.beacon);
+  if (identity?.socket === undefined || !needsSocket(identity)) return isDead(owner, sockets);
+  const answer = await isListening(sockets, identity.socket);
   // Another process may have taken the lock meanwhile.
-  if (answer || beaconAt(owner) !== identity.beacon) return false;
-  return isDead(owner, beacons, () => answer);
+  if (answer || socketAt(owner) !== identity.socket) return false;
+  return isDead(owner, sockets, () => answer);
 }
 
-/** Parses the owner file of a process; "busy" if it cannot be read right now. */
+/**
+ * Parses the owner file of a process; undefined if it is malformed, "busy" if it cannot be read right now. A question
+ * without an answer, as when this process has run out of descriptors, never means that a process is dead.
+ */
 export function identityAt(path: string): ProcessIdentity | "busy" | undefined {
   try {
     return identityIn(contentAt(path, mostOwnerBytes)?.toString("utf8") ?? "");
-  } catch (error) {
-    return isOpenElsewhere(error) ? "busy" : undefined;
+  } catch {
+    return "busy";
   }
 }
 
-/** The beacon that the owner file of a process names. */
-export function beaconAt(path: string): string | undefined {
+/** The socket that the owner file of a process names. */
+export function socketAt(path: string): string | undefined {
   const identity = identityAt(path);
-  return identity === "busy" ? undefined : identity?.beacon;
+  return identity === "busy" ? undefined : identity?.socket;
 }
 
 /** Makes it. Among the temporary files others can put a link in its place, which is not followed. */
@@ -359,7 +363,7 @@ function madeAt(wanted: string | undefined): string {
   try {
     return privateDirectory(path, { follow: true });
   } catch (error) {
-    // It looked as if it could be made.
+    // The earlier check said that it could be made.
     if (!giveUpOwnPlace(wanted)) throw error;
     return privateDirectory(statePath(wanted), { follow: false });
   }
@@ -401,7 +405,7 @@ export function makeDirectory(path: string): void {
     if (errno === "EEXIST") return;
     if (errno !== "ENOENT" || dirname(path) === path) throw faultOf(error, stateDirectory);
     makeDirectory(dirname(path));
-    // Once more and not again: below a file, Windows says each time that there is nothing.
+    // One retry only: for a path below a file, Windows reports a missing entry every time.
     try {
       sys.mkdir(path, 0o700);
     } catch (again) {

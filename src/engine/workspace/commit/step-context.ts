@@ -18,6 +18,11 @@ export interface StepContext {
   /** A single step can be rolled back without content kept aside. */
   readonly single: boolean;
   /**
+   * The entries, by their key, whose content was compared with what the commit was computed from: they are replaced
+   * only if nothing has written into them since.
+   */
+  readonly compared?: ReadonlySet<string>;
+  /**
    * The directories that this process has made, by their steps, with their identity as far as it is known; absent in
    * recovery, which takes empty ones for its own.
    */

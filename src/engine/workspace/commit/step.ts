@@ -5,7 +5,7 @@
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import { errnoOf, system } from "../errno.ts";
+import { errnoOf, isAnswer, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import { written } from "../name.ts";
@@ -15,7 +15,7 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { makeDurable } from "./durable-directory.ts";
 import { giveMode, modeWhileStaged, type Owner } from "./granted-mode.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import { type EntryRef, entryKey, type HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
 import type { ByteRange } from "./journal.ts";
 import type { StepContext } from "./step-context.ts";
@@ -85,7 +85,7 @@ export interface ModeStep {
   readonly do: "mode";
   readonly given: string;
   readonly at: EntryRef;
-  /** Undefined where an earlier step of the commit makes the directory. */
+  /** Undefined if an earlier step of the commit makes the directory. */
   readonly inode?: number;
   readonly before: number;
   readonly after: number;
@@ -217,8 +217,8 @@ function isOnlyCopy({ from, to, staged }: MoveStep): boolean {
 }
 
 /**
- * Some file systems rename files only: on overlayfs, a directory of a lower layer stays where it is. And not every
- * system tells beforehand where one mount ends and another begins.
+ * Some file systems rename only files: overlayfs refuses to rename a directory of a lower layer. And not every system
+ * shows beforehand where one mount ends and another begins.
  */
 function rename(from: Address, to: Address, { given }: MoveStep): void {
   try {
@@ -232,14 +232,16 @@ function rename(from: Address, to: Address, { given }: MoveStep): void {
 function keepAside(step: MoveStep, scene: StepContext, to: Address): void {
   if (step.replaces === undefined) return;
   const { known, kind } = step.replaces;
-  if (sys.lstat(to)?.ino !== known.inode) throw new ConcurrentChange(step.given);
+  const there = sys.lstat(to);
+  const isUntouched = !scene.compared?.has(entryKey(step.to)) || (there && isSame(there, known));
+  if (there?.ino !== known.inode || !isUntouched) throw new ConcurrentChange(step.given);
   const aside = asideOf(step, scene);
   if (kind === "file" && step.kind === "file") {
     try {
       sys.link(to, aside);
       return;
     } catch (error) {
-      // The step was tried before, and failed behind this.
+      // The step was tried before, and failed after this point.
       if (errnoOf(error) === "EEXIST" && sys.lstat(aside)?.ino === known.inode) return;
       if (step.replaces.asidePlace !== undefined && isRefusal(error)) throw new AsideRefused(step.given);
       if (!isWithoutLinks(error)) throw error;
@@ -249,7 +251,7 @@ function keepAside(step: MoveStep, scene: StepContext, to: Address): void {
   sys.rename(to, aside);
 }
 
-/** Takes a step back, as far as it was done. */
+/** Rolls a step back, as far as it was done. */
 export function undo(step: Step, index: number, scene: StepContext): void {
   if (step.do === "make") {
     if (scene.made?.has(step) ?? true) removeMade(scene, step);
@@ -298,12 +300,13 @@ export function canRedo(step: Step, index: number, scene: StepContext): boolean 
       return step.inode === undefined || sys.lstat(scene.places.address(step.at))?.ino === step.inode;
     if (step.do === "dismantle") return canDismantle(step, index, scene);
     return isDone(step, index, scene) || isReady(step, index, scene);
-  } catch {
+  } catch (error) {
+    if (errnoOf(error) !== undefined && !isAnswer(error)) throw error; // recovery would take back what is done
     return false;
   }
 }
 
-/** Brings a step to its end from wherever it stopped. */
+/** Completes a step from wherever it stopped. */
 export function redo(step: Step, index: number, scene: StepContext): void {
   if (step.do === "make") {
     if (sys.lstat(scene.places.address(step.at)) === undefined) apply(step, scene);
@@ -374,7 +377,7 @@ function isReady(step: MoveStep, index: number, scene: StepContext): boolean {
   if (scene.powerCut && !isWhole(step, scene)) return false;
   if (there === undefined) return true;
   const blob = step.staged?.blob;
-  // The file of this commit, and not of a later one: that one's journal may have been restarted since, or still holds it.
+  // The file of this commit, not of a later one, whose journal may have restarted since or still hold it.
   const isOwn = there.ino === scene.inodes[index];
   if (scene.powerCut && isOwn && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
   if (step.replaces === undefined) return false;
@@ -434,7 +437,7 @@ function rewrite(step: RewriteStep, scene: StepContext, range: ByteRange): void 
   }
 }
 
-/** Only a directory that is still the one that was made: what another program has put under its name is not ours. */
+/** Only if it is still the directory that the commit made: another program may have put its own under the name. */
 function removeMade(scene: StepContext, step: MakeStep): void {
   const address = scene.places.address(step.at);
   const made = scene.made?.get(step);

@@ -196,7 +196,7 @@ function behindLink(from: WorkspacePath, link: Target, given: string, options: T
   }
 }
 
-/** A fault about the path as the caller wrote it, not about where links led on the options. */
+/** The same fault, naming the path as the caller wrote it and not a path that links led to. */
 function faultAbout(error: unknown, given: string): unknown {
   if (!(error instanceof Fault) || !("path" in error.data)) return error;
   return new Fault(error.code, { ...error.data, path: given }, { cause: error });

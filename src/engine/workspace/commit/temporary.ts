@@ -18,10 +18,18 @@ export function temporaryName(): string {
 }
 
 /** How long a temporary file is left out of lists. No commit takes this long, so an older one was left by a crash. */
-export const temporaryMs = 10 * 60_000;
+const temporaryMs = 10 * 60_000;
 
 /** Of every temporary name. */
 export const temporaryLength = 44;
+
+/**
+ * Whether an entry is one that a commit uses for a moment. It is no part of the tree: it is not listed, copied or kept.
+ * An older one was left by a crash and is an entry like any other, so that it is noticed.
+ */
+export function isOfCommit(name: string, changedMs: number): boolean {
+  return isTemporaryName(name) && Date.now() - changedMs < temporaryMs;
+}
 
 export function isTemporaryName(name: string): boolean {
   return name.length === temporaryLength && /^\.polyfs-[0-9a-f]{32}\.tmp$/.test(name);

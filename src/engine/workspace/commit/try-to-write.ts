@@ -1,11 +1,11 @@
-// Whether something can be created in a directory, found out by doing it: permissions alone do not tell about mounts,
-// quotas and full disks. The name is one of those that listings leave out, and is gone at once.
+// Finds out whether a file can be created in a directory by creating one: permissions do not show mounts, quotas and full
+// disks. Listings hide the name, and the file is removed immediately.
 import { join } from "node:path";
 import { errnoOf } from "../errno.ts";
 import { sys } from "./syscalls.ts";
 import { temporaryName } from "./temporary.ts";
 
-/** The system's code for the refusal; undefined where it worked. */
+/** The system's code for the refusal; undefined if it worked. */
 export function refusalToWrite(directory: string): string | undefined {
   const path = join(directory, temporaryName());
   try {

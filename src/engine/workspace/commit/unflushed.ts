@@ -175,7 +175,7 @@ async function flushAll(folders: readonly Folder[]): Promise<void> {
   const files = folders.flatMap(folder => [...folder.names].map(name => ({ folder, name })));
   await forEachConcurrently(files, async ({ folder, name }) => {
     using directory = openRecorded(folder, false);
-    const fd = directory && openIfThere(directory, name);
+    const fd = directory && openFileToFlush(directory, name);
     if (fd === undefined) return;
     try {
       await sys.flushLater(fd);
@@ -193,7 +193,7 @@ function flushAllNow(one: Folder): void {
   using directory = openRecorded(one, false);
   if (directory === undefined) return;
   for (const name of one.names) {
-    const fd = openIfThere(directory, name);
+    const fd = openFileToFlush(directory, name);
     if (fd !== undefined) flushOne(fd);
   }
   const fd = openToFlush(directory);
@@ -208,7 +208,7 @@ function flushOne(fd: number): void {
   }
 }
 
-function openIfThere(directory: Handle, name: string): number | undefined {
+function openFileToFlush(directory: Handle, name: string): number | undefined {
   try {
     const address = directory.below(addressOf(name));
     if (!sys.lstat(address)?.isFile()) return undefined;

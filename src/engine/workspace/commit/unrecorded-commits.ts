@@ -3,20 +3,20 @@
 // another process has just written. The commits of dead processes are recovered here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
-import { stateDirectory, system } from "../errno.ts";
+import { ifThere, stateDirectory, system } from "../errno.ts";
 import { isWithin } from "../root.ts";
 import { namesIn } from "./if-there.ts";
 import { holdsCommits, readJournal } from "./journal.ts";
 import { type JournalledCommit, journalledCommits } from "./journalled-commit.ts";
 import { pathsOf } from "./power-cut.ts";
-import { beaconsOf, isDead, type StateDirectory } from "./state.ts";
+import { isDead, type StateDirectory, socketsOf } from "./state.ts";
 import type { Store } from "./store.ts";
 
 const pollMs = 5;
 const patienceMs = 2000; // an upper bound, for a hanging process or a slow disk
 const flushPatienceMs = 10_000; // the same, where not waiting risks content
 
-/** When all that other processes have done by now is recorded. */
+/** Resolves when all that other processes have done so far is recorded. */
 export function othersRecorded(store: Store): Promise<void> {
   return restarted(
     journalsOfOthers(store.state).flatMap(journal => standing(journal) ?? []),
@@ -26,7 +26,7 @@ export function othersRecorded(store: Store): Promise<void> {
 }
 
 /**
- * When everything that other processes have done at these paths and below is flushed, and their journals have
+ * Resolves when everything that other processes have done at these paths and below is flushed, and their journals have
  * forgotten it. Before that, moving or removing it is not safe: after a power cut the content could be lost at its new
  * place, and recovery would write it again at the old one.
  */
@@ -41,11 +41,7 @@ export async function othersFlushed(store: Store, paths: readonly string[]): Pro
 
 /** The journal may be gone with its process by now. */
 function commitsIn(journal: string, key: Buffer): JournalledCommit[] {
-  try {
-    return journalledCommits(readJournal(journal, key));
-  } catch {
-    return [];
-  }
+  return journalledCommits(system(stateDirectory, () => ifThere(() => readJournal(journal, key))) ?? []);
 }
 
 function reaches(commits: readonly JournalledCommit[], paths: readonly string[]): boolean {
@@ -59,8 +55,10 @@ async function restarted(
   { state, recover }: Store,
   longestMs: number,
 ): Promise<void> {
-  let waiting = journals;
-  if (waiting.some(({ folder }) => isDead(join(folder, "owner"), beaconsOf(state.path)))) recover();
+  // What recovery leaves of a dead process is in a root that this process was not granted, or on a failing disk:
+  // waiting does not help there.
+  let waiting = journals.filter(({ folder }) => !isDead(join(folder, "owner"), socketsOf(state.path)));
+  if (waiting.length < journals.length) recover();
   for (const until = clock() + longestMs; clock() < until; ) {
     waiting = waiting.filter(({ folder, path, generation }) => {
       const now = standing({ folder, path });
@@ -91,10 +89,6 @@ function journalsOfOthers(state: StateDirectory): JournalFile[] {
 
 /** A journal that holds commits, with its generation; undefined if it holds none, or is gone with its process. */
 function standing(journal: JournalFile): StandingJournal | undefined {
-  try {
-    const generation = holdsCommits(journal.path);
-    return generation === undefined ? undefined : { ...journal, generation };
-  } catch {
-    return undefined;
-  }
+  const generation = system(stateDirectory, () => ifThere(() => holdsCommits(journal.path)));
+  return generation === undefined ? undefined : { ...journal, generation };
 }

@@ -14,10 +14,11 @@ import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import { temporaryDirectory } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
-import { unlinkIfThere } from "./if-there.ts";
+import { unlinkIfSame, unlinkIfThere } from "./if-there.ts";
 import { LivenessSocket } from "./liveness-socket.ts";
+import type { Holder } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
-import { beaconAt, beaconsOf, isDeadSoon, makeDirectory, openPrivate, writeOwner } from "./state.ts";
+import { isDeadSoon, makeDirectory, openPrivate, socketAt, socketsOf, writeOwner } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
 interface UserLock {
@@ -32,29 +33,30 @@ let userLock: UserLock | undefined;
 const beatMs = 1000;
 let beaten = -beatMs;
 
-/** A file that says nothing yet gets its name when it is whole: else it would be taken for a dead process's. */
+/** The file gets its name once it is complete: an empty one would be taken for that of a dead process. */
 const unborn = "new-";
 const unbornMs = 60_000;
 
-/** The file of a lock that is held now; undefined where another process holds it. Throws where no user lock can be made. */
-export async function takeUserLock(lock: string): Promise<string | undefined> {
+/** The file of a lock that is held now, or what another process holds it by. Throws if no user lock can be made. */
+export async function takeUserLock(
+  lock: string,
+): Promise<{ readonly file: string } | { readonly file?: undefined; readonly holder: Holder }> {
   userLock ??= build();
   const { directory, owner, inode } = userLock;
   const file = `${directory}/${lock}`;
   try {
     beat(owner);
     sys.link(owner, file);
-    return file;
+    return { file };
   } catch (error) {
     if (errnoOf(error) === "ENOENT") userLock = undefined; // the directory was removed; the next attempt creates it again
-    if (isOpenElsewhere(error)) return undefined;
+    if (isOpenElsewhere(error)) return { holder: undefined };
     if (errnoOf(error) !== "EEXIST") throw error;
   }
-  const there = sys.lstat(file)?.ino;
-  if (there === inode) return file; // left by a release that failed
-  if (there !== undefined && (await isDeadSoon(file, beaconsOf(directory))) && sys.lstat(file)?.ino === there)
-    unlinkIfThere(file);
-  return undefined;
+  const holder = sys.lstat(file);
+  if (holder?.ino === inode) return { file }; // left by a release that failed
+  if (holder !== undefined && (await isDeadSoon(file, socketsOf(directory)))) unlinkIfSame(file, holder.ino);
+  return { holder };
 }
 
 /** The heartbeat decides where nothing else tells whether a process lives. */
@@ -71,13 +73,13 @@ function build(): UserLock {
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);
-  makeDirectory(beaconsOf(directory));
+  makeDirectory(socketsOf(directory));
   const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
-  using alive = Handle.open(beaconsOf(directory), { follow: false, directory: true });
-  const beacon = LivenessSocket.light(alive, id);
+  using alive = Handle.open(socketsOf(directory), { follow: false, directory: true });
+  const socket = LivenessSocket.listen(alive, id);
   const [owner, draft] = [`${directory}/${id}`, `${directory}/${unborn}${id}`];
   try {
-    writeOwner(draft, beacon && id);
+    writeOwner(draft, socket && id);
     sys.rename(draft, owner);
   } catch (error) {
     sweep(draft);
@@ -85,7 +87,7 @@ function build(): UserLock {
   }
   atExit(() => {
     sweep(owner);
-    sweep(`${beaconsOf(directory)}/${id}`);
+    sweep(`${socketsOf(directory)}/${id}`);
   });
   void sweepDead(directory);
   return { directory, owner, inode: sys.lstat(owner)?.ino ?? -1 };
@@ -102,9 +104,9 @@ async function sweepDead(directory: string): Promise<void> {
         if (Date.now() - stat.mtimeMs > unbornMs) sweep(file);
         continue;
       }
-      const beacon = beaconAt(file);
-      if (!(await isDeadSoon(file, beaconsOf(directory))) || sys.lstat(file)?.ino !== stat.ino) continue;
-      if (beacon !== undefined) sweep(`${beaconsOf(directory)}/${beacon}`);
+      const socket = socketAt(file);
+      if (!(await isDeadSoon(file, socketsOf(directory))) || sys.lstat(file)?.ino !== stat.ino) continue;
+      if (socket !== undefined) sweep(`${socketsOf(directory)}/${socket}`);
       sweep(file);
     }
   } catch {

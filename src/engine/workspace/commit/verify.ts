@@ -6,13 +6,18 @@ import type { Precondition } from "./commit-plan.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { identityOf } from "./copy-attributes.ts";
 import type { HeldDirectories, ReadFile } from "./held-directories.ts";
-import { withSpot } from "./stage.ts";
+import { withFileAt } from "./stage.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
-/** The last look before the commit. */
+/** Whether it is about the bytes of a file, and not only about which file is there. */
+export function comparesContent({ expect, base }: Precondition): boolean {
+  return Buffer.isBuffer(base) || (expect !== undefined && expect !== "absent");
+}
+
+/** The last check before the commit. */
 export function verify(check: Precondition, places: HeldDirectories): void {
-  const { entry, given, known, expect, base } = check;
-  const readsContent = Buffer.isBuffer(base) || (expect !== undefined && expect !== "absent");
+  const { entry, given, known } = check;
+  const readsContent = comparesContent(check);
   if (!readsContent || known === undefined) {
     const stat = sys.lstat(places.address(entry));
     if (stat?.ino !== known?.inode || readsContent) throw new ConcurrentChange(given);
@@ -48,7 +53,7 @@ function readContentMeets(check: Precondition, { fd, stat }: ReadFile, places: H
 /** Undefined if another file is there now. */
 function contentMeets({ entry, given, expect, base }: Precondition, inode: number, places: HeldDirectories) {
   try {
-    return withSpot(places, entry, inode, (fd, size) => ({
+    return withFileAt(places, entry, inode, (fd, size) => ({
       same: !Buffer.isBuffer(base) || hasBytes(fd, size, base),
       meets: meets(fd, size, expect),
     }));

@@ -19,7 +19,7 @@ export interface TreeChange {
 export interface TreeComparison {
   /** A directory comes before what lies in it, and what lies in it before its next sibling. */
   readonly changes: readonly TreeChange[];
-  /** False where a snapshot was cut: there may be more, and what seems created may have been there. */
+  /** False if a snapshot was cut: there may be more, and what seems created may have been there. */
   readonly complete: boolean;
   /** Directories that were not entered, with what is known about them. */
   readonly skipped: readonly SkippedDirectory[];
@@ -59,6 +59,8 @@ export async function compareTrees(before: TreeSnapshot, after: TreeSnapshot): P
       }
       // For a directory that is now a file, the directory's own entry covers its contents.
       if (old && made && old.kind !== made.kind) continue;
+      // If either directory could not be read, its contents are unknown.
+      if (old && made && !(old.children && made.children)) continue;
       if (old?.children || made?.children) await compare(old?.children ?? none, made?.children ?? none, at);
     }
   }

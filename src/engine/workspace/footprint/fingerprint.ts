@@ -1,6 +1,7 @@
 // Tells whether a directory outside the snapshot changed, without reading its files: a hash over names, inodes, sizes
 // and times of all its entries. Bounded: too many entries give no answer.
 import { createHash, type Hash } from "node:crypto";
+import { isAnswer } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { lstatSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
@@ -9,7 +10,7 @@ import type { TimeSlice } from "./time-slice.ts";
 
 const maxDepth = 64;
 
-/** Undefined if the budget is exceeded; entries that were examined count against it. */
+/** Undefined if the budget is exceeded, or something cannot be looked at; entries that were examined count against it. */
 export async function fingerprint(
   address: Address,
   budget: { left: number },
@@ -27,13 +28,18 @@ async function add(
   depth: number,
 ): Promise<boolean> {
   let handle: Handle;
+  let names: string[];
   try {
     handle = Handle.open(address, { follow: false, directory: true });
-  } catch {
-    return true; // gone, or closed to us
+  } catch (error) {
+    return isAnswer(error);
   }
   using directory = handle;
-  const names = rawNamesIn(directory);
+  try {
+    names = rawNamesIn(directory);
+  } catch (error) {
+    return isAnswer(error);
+  }
   budget.left -= names.length;
   if (budget.left < 0 || depth > maxDepth) return false;
   for (const name of names) {

@@ -4,13 +4,9 @@ import type { Handle } from "../handle.ts";
 import { readdirSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 
-/** In order; none where the directory may not be read. */
+/** In order. Throws where they cannot be read: a directory without names would be taken for an empty one. */
 export function rawNamesIn(directory: Handle): string[] {
-  try {
-    return readdirSync(directory.address, { encoding: "latin1" }).sort();
-  } catch {
-    return [];
-  }
+  return readdirSync(directory.address, { encoding: "latin1" }).sort();
 }
 
 /** For system calls. */

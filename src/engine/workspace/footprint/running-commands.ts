@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSy
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
+import { errnoOf, ifThere, isAbsence, stateDirectory, system } from "../errno.ts";
 import { isWithin } from "../root.ts";
 import { isGone, thisMachine } from "../system/this-machine.ts";
 
@@ -36,9 +37,13 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
   }
   return {
     get isAccompanied() {
-      return namesIn(folder).some(
-        other => other !== name && other !== lockName && isRunningIn(join(folder, other), other, roots),
-      );
+      try {
+        return namesIn(folder).some(
+          other => other !== name && other !== lockName && isRunningIn(join(folder, other), other, roots),
+        );
+      } catch {
+        return true; // that cannot be found out just now
+      }
     },
     async recordAlone() {
       let owner: string | undefined;
@@ -75,10 +80,10 @@ export function announceSandbox(folder: string, roots: readonly string[]): Dispo
   return { [Symbol.dispose]: () => remove(path) };
 }
 
-/** The directories that sandboxes show now. */
+/** The directories that sandboxes show now. Throws where that is not known. */
 export function rootsInSandboxes(state: string): string[] {
   const folder = join(state, "sandboxes");
-  return namesIn(folder).flatMap(name => rootsOf(join(folder, name), name));
+  return system(stateDirectory, () => namesIn(folder).flatMap(name => rootsOf(join(folder, name), name)));
 }
 
 function announcement(folder: string, roots: readonly string[]) {
@@ -124,8 +129,9 @@ function rootsOf(path: string, name: string): string[] {
       return [];
     }
     return JSON.parse(readFileSync(path, "utf8")) as string[];
-  } catch {
-    return []; // it ended while we looked
+  } catch (error) {
+    if (errnoOf(error) !== undefined && !isAbsence(error)) throw error;
+    return []; // it ended while we looked, or has not begun
   }
 }
 
@@ -135,11 +141,7 @@ function namespace(): string {
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return ifThere(() => readdirSync(folder)) ?? [];
 }
 
 function make(folder: string): void {

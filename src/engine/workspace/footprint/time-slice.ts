@@ -19,11 +19,16 @@ export class TimeSlice {
   }
 }
 
-/** Does something for each of many, and lets everything else run in between. */
+/**
+ * Does something for each of many, and lets everything else run in between. A single one is done at once, however slow
+ * the machine: calls that come one after the other keep their order.
+ */
 export async function inSlices<T>(all: readonly T[], action: (one: T) => unknown): Promise<void> {
   const slice = new TimeSlice();
+  let isFirst = true;
   for (const one of all) {
-    if (slice.isOver) await slice.turn();
+    if (!isFirst && slice.isOver) await slice.turn();
+    isFirst = false;
     action(one);
   }
 }

@@ -2,9 +2,10 @@
 // number of entries. Contents can be saved on the way (`Keeper`), so that undo can restore what the command
 // overwrites; if a bound is exceeded, the snapshot lists what it does not cover. Names are bytes as Latin-1
 // throughout (see `display`).
-
+import type { BigIntStats } from "node:fs";
 import type { Kind } from "../../fault.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
+import { errnoOf, isAbsence, isAnswer } from "../errno.ts";
 import { OpenFile } from "../file.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
@@ -30,14 +31,14 @@ export interface TreeEntry {
   readonly target?: string;
   /** Of a file's contents, where they were put aside. */
   readonly hash?: string;
-  /** The entries of a directory, sorted by name. Absent if it was not entered. */
+  /** The entries of a directory, sorted by name. Absent if it was not looked into, or may not be. */
   readonly children?: ReadonlyMap<string, TreeEntry>;
 }
 
 export interface TreeSnapshot {
   /** What lies in each root, by the root's path. */
   readonly roots: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>;
-  /** False if a bound was exceeded: then a missing entry proves nothing. */
+  /** False if a bound was exceeded, or something could not be looked at: then a missing entry proves nothing. */
   readonly complete: boolean;
   /** Directories that were skipped as asked, with their fingerprint; undefined if too large. */
   readonly skipped: ReadonlyMap<string, string | undefined>;
@@ -47,7 +48,7 @@ export interface TreeSnapshot {
 export interface Keeper {
   /** Files and bytes beyond this are not covered. */
   readonly maxBytes: number;
-  /** The hash of the contents; undefined where they cannot be kept. */
+  /** The hash of the contents; undefined if they cannot be kept. */
   keep(path: string, entry: TreeEntry, open: () => OpenFile): Promise<string | undefined>;
 }
 
@@ -106,14 +107,14 @@ export async function snapshotTree(roots: readonly Root[], options: SnapshotOpti
   }
 
   async function enter(address: Address, path: string, root: Root, depth: number) {
-    let handle: Handle;
     try {
-      handle = Handle.open(address, { follow: false, directory: true });
-    } catch {
-      return undefined; // gone, or not accessible: then the command cannot enter it either
+      using directory = Handle.open(address, { follow: false, directory: true });
+      return directory.stat().isDirectory() ? await visit(directory, path, root, depth) : undefined;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      if (!isAnswer(error)) complete = false;
+      return undefined;
     }
-    using directory = handle;
-    return directory.stat().isDirectory() ? await visit(directory, path, root, depth) : undefined;
   }
 
   async function keep(path: string, entry: TreeEntry, address: Address, root: Root): Promise<TreeEntry> {
@@ -135,7 +136,12 @@ export async function snapshotTree(roots: readonly Root[], options: SnapshotOpti
   const found = new Map<string, ReadonlyMap<string, TreeEntry>>();
   for (const root of roots) {
     const path = bytesOf(root.path);
-    found.set(path, await visit(root.handle, path, root, 0));
+    try {
+      found.set(path, await visit(root.handle, path, root, 0));
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      complete = false;
+    }
   }
   return { roots: found, complete, skipped };
 }
@@ -159,24 +165,25 @@ export function isStill(path: string, entry: TreeEntry | undefined): boolean {
 function entryAt(address: Address): TreeEntry | undefined {
   const stats = lstatSync(address, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  const kind = kindOf(stats);
-  const target = kind === "symlink" ? targetOf(address) : undefined;
+  const entry = entryOf(stats);
+  if (entry.kind !== "symlink") return entry;
+  try {
+    return { ...entry, target: readlinkSync(address, "latin1") };
+  } catch (error) {
+    if (isAbsence(error)) return undefined; // gone by now
+    if (errnoOf(error) === "EINVAL") return entry; // no link any more, or one that only Windows understands
+    throw error;
+  }
+}
+
+export function entryOf(stats: BigIntStats): TreeEntry {
   return {
-    kind,
+    kind: kindOf(stats),
     size: Number(stats.size),
     mode: Number(stats.mode) & 0o7777,
     inode: stats.ino,
     device: stats.dev,
     modified: stats.mtimeNs,
     changed: stats.ctimeNs,
-    ...(target === undefined ? {} : { target }),
   };
-}
-
-function targetOf(link: Address): string | undefined {
-  try {
-    return readlinkSync(link, "latin1");
-  } catch {
-    return undefined; // gone, or no link any more
-  }
 }

@@ -1,12 +1,14 @@
 // Exclusive claims between processes, as files in a directory. A claim names the process that holds it; when that
-// process is gone, the next one takes the claim over. Made by `link`, so a claim is never seen half written.
+// process is gone, the next one takes the claim over. Made by `link`, so a claim is never seen half written. What another
+// process holds is asked for again and again; what this process holds is waited for until it is released.
 import { randomBytes } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { identityIn, isAlive, isThisProcess, thisProcess } from "../commit/identity.ts";
+import { identityIn, isAlive, isThisProcess, type ProcessIdentity, thisProcess } from "../commit/identity.ts";
 import { sys } from "../commit/syscalls.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { errnoOf, faultOf, ifThere } from "../errno.ts";
 
 export interface Claim extends Disposable {
   readonly name: string;
@@ -15,8 +17,10 @@ export interface Claim extends Disposable {
 const waitMs = 15;
 /** What this process holds: within it, its own identity proves nothing. */
 const held = new Set<string>();
+/** Emits the path of a claim that this process has released. */
+const releases = new EventEmitter().setMaxListeners(0);
 
-/** Undefined where a living process has it. */
+/** Undefined if a living process has it. */
 export function claim(directory: string, name: string): Claim | undefined {
   const path = join(directory, name);
   const own = join(directory, `.${process.pid}-${randomBytes(6).toString("hex")}`);
@@ -37,16 +41,18 @@ export function claim(directory: string, name: string): Claim | undefined {
   } catch (error) {
     throw faultOf(error, directory);
   } finally {
-    remove(own);
+    discard(own);
   }
 }
 
 /** The same, waiting for it. */
 export async function claimed(directory: string, name: string, signal?: AbortSignal): Promise<Claim> {
+  const path = join(directory, name);
   for (;;) {
-    const got = claim(directory, name);
+    const got = held.has(path) ? undefined : claim(directory, name);
     if (got !== undefined) return got;
-    await setTimeout(waitMs, undefined, { signal });
+    if (held.has(path)) await once(releases, path, { signal });
+    else await setTimeout(waitMs, undefined, { signal });
   }
 }
 
@@ -68,23 +74,28 @@ export function clearClaims(directory: string): void {
 
 function release(path: string): void {
   held.delete(path);
-  remove(path);
+  try {
+    remove(path);
+  } finally {
+    releases.emit(path);
+  }
 }
 
 /** Whether the process that a file names lives. */
 function isHeld(path: string): boolean {
   const stat = sys.lstat(path);
   if (stat === undefined) return false;
-  let text: string;
+  let text: string | undefined;
   try {
-    text = readFileSync(path, "utf8");
+    text = ifThere(() => readFileSync(path, "utf8"));
   } catch {
-    return false;
+    return true; // it cannot be read just now
   }
+  if (text === undefined) return false;
   const owner = identityIn(text);
   if (owner === undefined) return Date.now() - stat.mtimeMs < 10_000 && text === ""; // being written
   if (isThisProcess(owner)) return held.has(path) || path.includes("/.");
-  return isAlive(owner, stat.mtimeMs, { isShared: () => false, isLit: () => undefined });
+  return isAlive(owner, stat.mtimeMs, { isShared: () => false, isListening: () => undefined });
 }
 
 /** Takes away a claim of a dead process. One that was taken over meanwhile is put back. */
@@ -100,14 +111,26 @@ function breakClaim(directory: string, path: string): void {
 }
 
 function isHeldBy(aside: string): boolean {
-  const owner = identityIn(readFileSync(aside, "utf8"));
+  let owner: ProcessIdentity | undefined;
+  try {
+    owner = identityIn(readFileSync(aside, "utf8"));
+  } catch {
+    return true; // it cannot be read just now
+  }
   return owner !== undefined && !isThisProcess(owner) && isHeld(aside);
+}
+
+/** What cannot be removed is left for `clearClaims`: a claim that was made by it stands, and must be returned. */
+function discard(path: string): void {
+  try {
+    sys.unlink(path);
+  } catch {}
 }
 
 function remove(path: string): void {
   try {
     sys.unlink(path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
+    if (errnoOf(error) !== "ENOENT") throw faultOf(error, path);
   }
 }

@@ -16,7 +16,7 @@ export interface GroupLimits {
 export interface ControlGroup {
   /** A process joins by writing its number here. */
   readonly members: string;
-  /** Removes it, when nothing is in it any more. */
+  /** Removes it, when nothing is in it any longer. */
   remove(): void;
 }
 

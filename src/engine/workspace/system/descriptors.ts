@@ -26,6 +26,11 @@ function hasDescriptorPaths(): boolean {
 
 const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
 
+/** Where an open descriptor has its address. */
+export function descriptorPath(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
 export class HeldByDescriptor implements Held {
   #fd: number;
 
@@ -44,7 +49,7 @@ export class HeldByDescriptor implements Held {
   }
 
   get address(): string {
-    return `/proc/self/fd/${this.#fd}`;
+    return descriptorPath(this.#fd);
   }
 
   whereabouts(): string {

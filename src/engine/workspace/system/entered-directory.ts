@@ -190,7 +190,7 @@ export function placeHere(above: EnteredDirectory | undefined, name: string, own
   return current;
 }
 
-/** A directory in the one that the process is in. Undefined where it may not be entered. */
+/** A directory in the one that the process is in. Undefined if it may not be entered. */
 export function enteredBelow(
   at: Address,
   stat: Stats,

@@ -1,6 +1,7 @@
 // Descriptors that the server inherited beyond its three. Node marks its own as close-on-exec, but not those that the
 // parent forgot to close: every command would inherit them.
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { isAbsence } from "../errno.ts";
 import { byDescriptor } from "./descriptors.ts";
 
 const O_CLOEXEC = 0o2000000; // the same on every Linux architecture but three that Node does not run on
@@ -29,7 +30,8 @@ function closesOnExec(fd: number): boolean {
     closeSync(info);
     const flags = /^flags:\s*([0-7]+)\n/m.exec(beginning.toString("latin1", 0, read))?.[1];
     return (Number.parseInt(flags ?? "0", 8) & O_CLOEXEC) !== 0;
-  } catch {
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
     return true; // the descriptor of this listing itself, gone by now
   }
 }

@@ -71,7 +71,7 @@ export class LocalChannel {
   }
 }
 
-/** Accepts connections at a name in a private directory, until it is disposed of. Undefined where that is impossible. */
+/** Accepts connections at a name in a private directory, until it is disposed of. Undefined if that is impossible. */
 export function listenLocally(
   directory: string,
   name: string,

@@ -1,7 +1,7 @@
 // Boots and processes as /proc reports them (Linux).
 import { readFileSync, readlinkSync } from "node:fs";
 import type { Machine } from "./machine.ts";
-import { findProcess } from "./processes.ts";
+import { startIn } from "./processes.ts";
 
 export const machineByProc: Machine = {
   boot() {
@@ -23,7 +23,5 @@ export const machineByProc: Machine = {
   },
 
   /** In clock ticks since the boot. A zombie is gone. */
-  startOf(pid) {
-    return findProcess(pid)?.start.toString();
-  },
+  startOf: startIn,
 };

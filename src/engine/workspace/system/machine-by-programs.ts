@@ -1,11 +1,11 @@
 // Boots and processes as `sysctl` and `ps` report them (macOS, the BSDs). Each question starts a program, so answers are
-// kept: those about the boot for good, those about a process for a moment, because callers that wait for a lock ask
+// kept: those about the boot permanently, those about a process for a moment, because callers that wait for a lock ask
 // again and again.
 import { clock } from "../../clock.ts";
 import type { Machine } from "./machine.ts";
 import { isInUse } from "./machine-by-numbers.ts";
 
-/** What a program prints. Undefined where it is missing, fails or takes too long. */
+/** What a program prints. Undefined if it is missing, fails or takes too long. */
 export type AskProgram = (program: string, args: readonly string[]) => string | undefined;
 
 const rememberMs = 1000;

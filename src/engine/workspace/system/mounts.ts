@@ -8,7 +8,7 @@ import type { Handle } from "../handle.ts";
 
 const room = Buffer.allocUnsafe(512);
 
-/** The number of the mount. Undefined where the system does not report it. */
+/** The number of the mount. Undefined if the system does not report it. */
 export function mountOf({ fd }: Handle): number | undefined {
   if (fd < 0) return undefined;
   const info = openSync(`/proc/self/fdinfo/${fd}`, "r");
@@ -58,6 +58,24 @@ export function innerPathOf(handle: Handle): InnerPath | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether the paths of two held objects tell all about how they lie to each other: no file system shows one within the
+ * other by another path. False where that is unknown. The list of mounts is as long as the machine has forks and
+ * containers, so it is asked only where this cannot tell.
+ */
+export function areApart(one: Handle, other: Handle): boolean {
+  const [a, b] = [one.stat().dev, other.stat().dev];
+  // A file system on a disk gives its files the number of the disk. Others may have several numbers, as btrfs does.
+  if (a !== b) return isDisk(a) || isDisk(b);
+  const mount = mountOf(one);
+  return mount !== undefined && mount === mountOf(other);
+}
+
+/** Of a device number: whether its major part is not zero, which stands for no device. */
+function isDisk(device: number): boolean {
+  return Math.floor(device / 256) % 4096 !== 0 || device >= 2 ** 44;
 }
 
 /** File systems that show processes, devices or the kernel. Each mount may be one of its own, so no second view. */

@@ -117,7 +117,7 @@ export function makeDirectoryFor(path: string): void {
   });
 }
 
-/** False where the directory above it is missing. Another process may make the same one at the same time. */
+/** False if the directory above it is missing. Another process may make the same one at the same time. */
 function makeOne(directory: string): boolean {
   try {
     mkdirSync(directory, 0o700);

@@ -9,7 +9,7 @@ export function openFiles(): number | undefined {
   }
 }
 
-/** Undefined where the system does not tell, or sets no limit. */
+/** Undefined if the system does not tell, or sets no limit. */
 export function mostOpenFiles(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

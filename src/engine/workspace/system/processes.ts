@@ -57,9 +57,25 @@ export function isOpeningPipe(pid: number): boolean {
   }
 }
 
+/**
+ * When a process started, in clock ticks since boot. Undefined if it is gone; empty if its entry cannot be read, for
+ * example because this process has run out of descriptors.
+ */
+export function startIn(pid: number): string | undefined {
+  try {
+    return entryIn(pid, readFileSync(`/proc/${pid}/stat`, "latin1"))?.start.toString();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return ["ENOENT", "ESRCH"].includes(code) ? undefined : "";
+  }
+}
+
 function entryOf(pid: number): ProcessEntry | undefined {
   const stat = contents(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
+  return stat === undefined ? undefined : entryIn(pid, stat);
+}
+
+function entryIn(pid: number, stat: string): ProcessEntry | undefined {
   // The name is in parentheses, and may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent, group, session] = fields;
@@ -73,7 +89,7 @@ function entryOf(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** Undefined where the process is gone or another user's. */
+/** Undefined if the process is gone or another user's. */
 function contents(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");

@@ -24,7 +24,7 @@ function chosen(): Machine {
   return onWindows || ask === undefined ? machineByNumbers : machineByPrograms(ask);
 }
 
-/** Whether the process that had this number and start is gone. False where that is unknown. */
+/** Whether the process that had this number and start is gone. False if that is unknown. */
 export function isGone(pid: number, start: string): boolean {
   const now = thisMachine().startOf(pid);
   return now === undefined || (now !== "" && start !== "" && now !== start);

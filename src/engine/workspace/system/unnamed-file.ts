@@ -29,7 +29,7 @@ export class UnnamedFile implements Disposable {
   /** Whether the child opens it by its name, so that it must stay until the child has ended. */
   static readonly isNamed = descriptors === undefined;
 
-  /** Undefined where the system has no room for it. */
+  /** Undefined if the system has no room for it. */
   static of(contents: string | Uint8Array): UnnamedFile | undefined {
     let file: UnnamedFile | undefined;
     try {

@@ -6,7 +6,7 @@ import { isAbsolute } from "node:path";
 /** The user's number; -1 on Windows, where there is none. */
 export const userId = process.getuid?.() ?? -1;
 
-/** The user's home as an absolute path; undefined where the user has none. */
+/** The user's home as an absolute path; undefined if the user has none. */
 export function userHome(): string | undefined {
   for (const home of [homedir, () => userInfo().homedir]) {
     try {

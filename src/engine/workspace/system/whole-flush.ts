@@ -9,7 +9,7 @@ export interface WholeFlush {
   now(directory: string): boolean;
 }
 
-/** From so many files on, flushing the whole file system is cheaper than flushing each. */
+/** From this many files on, flushing the whole file system is cheaper than flushing each. */
 export const manyFiles = 200;
 
 const none: WholeFlush = { later: async () => false, now: () => false };

@@ -122,7 +122,7 @@ function absolute({ held, rest }: Parsed): Address {
   return Buffer.concat([base, typeof last === "string" ? Buffer.from(last) : last]);
 }
 
-/** Both as paths that mean the same in another thread. Undefined where another program could divert one of them. */
+/** Both as paths that mean the same in another thread. Undefined if another program could divert one of them. */
 export function safePaths(from: Address, to: Address): [Address, Address] | undefined {
   if (!byWorkingDirectory()) return [from, to];
   const [a, b] = [parse(from), parse(to)];
@@ -130,7 +130,7 @@ export function safePaths(from: Address, to: Address): [Address, Address] | unde
   return [a === undefined ? fromHome(from) : absolute(a), b === undefined ? fromHome(to) : absolute(b)];
 }
 
-/** How many directories `above` lies above `below`; undefined where it does not. */
+/** How many directories `above` lies above `below`; undefined if it does not. */
 function steps(above: EnteredDirectory, below: EnteredDirectory): number | undefined {
   if (above.is({ dev: below.device, ino: below.inode })) return 0;
   for (const place of [above, below]) refresh(place);
@@ -147,7 +147,7 @@ function refresh(place: EnteredDirectory): string {
   return where.toString("latin1");
 }
 
-/** What is called `rest` in a directory so many steps above the one that is entered. */
+/** What is called `rest` in a directory this many steps above the one that is entered. */
 function climbing(inner: Parsed, outer: Parsed, up: number): Address {
   enter(inner.held.place);
   const way = "../".repeat(up);

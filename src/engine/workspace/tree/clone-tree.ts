@@ -1,21 +1,23 @@
 // Makes a second copy of a tree. The source may be changing, and a command may replace a directory by a link while it
 // is read, so every name is resolved below a held directory and no link is followed. How a file gets its second copy
-// (a link, a reflink, its bytes) is the caller's choice.
+// (a link, a reflink, its bytes) is the caller's choice. The server's own directories have no second copy.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
 import { sys } from "../commit/syscalls.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { isConcealed } from "../concealed.ts";
+import { errnoOf, faultOf, system } from "../errno.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { identityOf, type TreeEntry } from "../footprint/tree-snapshot.ts";
+import { entryOf, type TreeEntry } from "../footprint/tree-snapshot.ts";
 import { display, Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import { lchownSync, lstatSync, lutimesSync, readlinkSync } from "../system/calls.ts";
 import { copyFileLater } from "../system/copy-file.ts";
 import type { Address } from "../system/held.ts";
 import { copySparse, isSparse } from "../system/sparse-copy.ts";
+import { directoryIfThere } from "./directory-if-there.ts";
 
 export type TreeEntries = ReadonlyMap<string, TreeEntry>;
 
@@ -29,8 +31,6 @@ export interface CloneOptions {
    * that changes at that moment is linked as it was: the caller compares the entries with the source afterwards.
    */
   readonly previous?: { readonly tree: Handle; readonly entries: TreeEntries } | undefined;
-  /** Directories that are left out, by identity. */
-  readonly absent?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -117,7 +117,7 @@ class Clone {
     const stats = lstatSync(from, { bigint: true });
     const kind = kindOf(stats);
     const before = previous?.entries.get(name);
-    if (before && previous && kind === "file" && isSame(before, { ...numbers(stats), kind })) {
+    if (before && previous && kind === "file" && isSame(before, entryOf(stats))) {
       if (isLinked(previous.tree.below(addressOf(name)), to)) {
         this.files++;
         return before;
@@ -129,16 +129,17 @@ class Clone {
       return undefined;
     }
     using held = Handle.open(from, { follow: false });
-    const entry = entryOf(held);
+    const entry = entryOf(held.statBig());
     if (entry.kind !== kind) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
     if (kind === "file") {
       if (await this.#file(held, from, to, entry)) this.#noteCopied(at);
       return entry;
     }
-    if (this.#options.absent?.has(identityOf(held))) return undefined;
+    if (isConcealed(held.stat())) return undefined;
     sys.mkdir(to, 0o700);
     using made = Handle.open(to, { follow: false, directory: true });
-    using old = before?.children && previous ? openIfThere(previous.tree.below(addressOf(name))) : undefined;
+    using old =
+      before?.children && previous ? directoryIfThere(previous.tree.below(addressOf(name))) : undefined;
     const deeper = old && before?.children ? { tree: old, entries: before.children } : undefined;
     const children = await this.directory(held, made, at, deeper, depth + 1);
     this.#owner(made.address, held);
@@ -152,10 +153,10 @@ class Clone {
     const target = readlinkSync(from, "buffer");
     sys.symlink(target, to);
     if (Number(stats.uid) !== this.#user || Number(stats.gid) !== this.#group) chown(to, stats);
-    return { ...numbers(stats), kind: "symlink", target: target.toString("latin1") };
+    return { ...entryOf(stats), kind: "symlink", target: target.toString("latin1") };
   }
 
-  /** True where its bytes were copied. */
+  /** True if its bytes were copied. */
   async #file(held: Handle, from: Address, to: Address, entry: TreeEntry): Promise<boolean> {
     this.files++;
     if (this.#options.placing === "link" && isLinked(from, to)) return false;
@@ -187,17 +188,10 @@ class Clone {
 }
 
 function namesIn(directory: Handle, path: string): string[] {
-  const names = rawNamesIn(directory);
-  if (names.length > 0) return names;
-  try {
-    sys.names(directory.address); // empty, or not to be read
-    return [];
-  } catch (error) {
-    throw faultOf(error, display(path));
-  }
+  return system(display(path), () => rawNamesIn(directory));
 }
 
-/** False where the file system has no room for another link, or cannot link. */
+/** False if the file system has no room for another link, or cannot link. */
 function isLinked(from: Address, to: Address): boolean {
   try {
     sys.link(from, to);
@@ -221,30 +215,6 @@ function chown(to: Address, { uid, gid }: { uid: number | bigint; gid: number | 
 function times(to: Address, held: Handle): void {
   const { atimeMs, mtimeMs } = held.stat();
   lutimesSync(to, atimeMs / 1000, mtimeMs / 1000);
-}
-
-function openIfThere(address: Address): Handle | undefined {
-  try {
-    return Handle.open(address, { follow: false, directory: true });
-  } catch {
-    return undefined;
-  }
-}
-
-function entryOf(held: Handle): TreeEntry {
-  const stats = held.statBig();
-  return { ...numbers(stats), kind: kindOf(stats) };
-}
-
-function numbers(stats: import("node:fs").BigIntStats): Omit<TreeEntry, "kind"> {
-  return {
-    size: Number(stats.size),
-    mode: Number(stats.mode) & 0o7777,
-    inode: stats.ino,
-    device: stats.dev,
-    modified: stats.mtimeNs,
-    changed: stats.ctimeNs,
-  };
 }
 
 /** Whether a file is the one that was seen, and has not been written to since. */

@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 
 /**
  * Paths that begin with `./`. "changed" where the tree or a directory in it has changed since a time, in milliseconds
- * since 1970; undefined where a name is not UTF-8 or the system refuses.
+ * since 1970; undefined if a name is not UTF-8 or the system refuses.
  */
 export function secondLevel(tree: string, since: number): string[] | "changed" | undefined {
   try {

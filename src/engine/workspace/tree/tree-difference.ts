@@ -47,6 +47,8 @@ export interface DifferenceOptions {
   untouched(pair: Pair): boolean;
   /** What is not looked at: a relative path, and whether it was there before. */
   skip?(path: string, kind: Kind, existed: boolean): boolean;
+  /** Decides about the contents of a pair of files without reading them; undefined if they are to be compared. */
+  isRewritten?(pair: Pair): boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -81,9 +83,12 @@ export async function treeDifference(
     const is = now === undefined ? undefined : factsAt(now);
     const kind = is?.kind ?? was?.kind;
     if (kind === undefined || options.skip?.(path, kind, was !== undefined)) return;
-    if (was !== undefined && is !== undefined && options.untouched({ path, before: was, after: is })) return;
-    if (!isEqual(was, is, old, now))
-      found.push({ path, ...(was && { before: node(was) }), ...(is && { after: node(is) }) });
+    const pair = was !== undefined && is !== undefined ? { path, before: was, after: is } : undefined;
+    if (pair !== undefined && options.untouched(pair)) return;
+    const isRewritten = pair && isFilePair(pair) ? options.isRewritten?.(pair) : undefined;
+    const isSame =
+      isRewritten === undefined ? isEqual(was, is, old, now) : !isRewritten && was?.mode === is?.mode;
+    if (!isSame) found.push({ path, ...(was && { before: node(was) }), ...(is && { after: node(is) }) });
     const [wasDirectory, isDirectory] = [was?.kind === "directory", is?.kind === "directory"];
     if (!wasDirectory && !isDirectory) return;
     using lower = wasDirectory && old !== undefined ? openDirectory(old) : undefined;
@@ -93,6 +98,10 @@ export async function treeDifference(
 
   await compare(before, after, "");
   return found;
+}
+
+function isFilePair({ before, after }: Pair): boolean {
+  return before.kind === "file" && after.kind === "file";
 }
 
 function openDirectory(address: Address): Handle {

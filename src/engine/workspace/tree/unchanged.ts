@@ -1,18 +1,20 @@
 // Whether a tree is as it was when its entries were taken: every name, and every inode's time of change.
 import { isTemporaryName } from "../commit/temporary.ts";
+import { isConcealed } from "../concealed.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { identityOf } from "../footprint/tree-snapshot.ts";
-import { Handle } from "../handle.ts";
+import type { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import { lstatSync, readlinkSync } from "../system/calls.ts";
+import { lstatNow } from "../system/identity.ts";
 import type { TreeEntries } from "./clone-tree.ts";
+import { directoryIfThere } from "./directory-if-there.ts";
 
-/** `absent` are directories that are left out, by identity. */
+/** The server's own directories are left out. */
 export async function isUnchanged(
   tree: Handle,
   entries: TreeEntries,
-  absent: ReadonlySet<string> = new Set(),
   signal?: AbortSignal,
 ): Promise<boolean> {
   const slice = new TimeSlice();
@@ -33,7 +35,7 @@ export async function isUnchanged(
       if (entry === undefined) {
         // What has no copy is not among the entries.
         if (kind !== "file" && kind !== "directory" && kind !== "symlink") continue;
-        if (kind === "directory" && absent.has(`${stats.dev}:${stats.ino}`)) continue;
+        if (kind === "directory" && isConcealed(lstatNow(address))) continue;
         return false;
       }
       seen++;
@@ -43,7 +45,7 @@ export async function isUnchanged(
         return false;
       if (kind !== "directory") continue;
       if (entry.mode !== (Number(stats.mode) & 0o7777)) return false;
-      using below = openIfThere(address);
+      using below = directoryIfThere(address);
       if (below === undefined || identityOf(below) !== `${entry.device}:${entry.inode}`) return false;
       if (!(await same(below, entry.children ?? new Map()))) return false;
     }
@@ -51,12 +53,4 @@ export async function isUnchanged(
   }
 
   return same(tree, entries);
-}
-
-function openIfThere(address: string | Buffer): Handle | undefined {
-  try {
-    return Handle.open(address, { follow: false, directory: true });
-  } catch {
-    return undefined;
-  }
 }

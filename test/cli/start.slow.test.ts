@@ -162,6 +162,9 @@ it.runIf(process.platform === "linux")(
     const env = { HOME: "/proc", XDG_STATE_HOME: "", POLYFS_CODE_CACHE: "off" };
     const args = ["call", "--text", "write_file", '{"path":"a","content":"b"}'];
     const { code, stdout } = polyfs(args, { cwd: tree(), env });
-    expect([code, stdout]).toEqual([0, expect.stringContaining("history is kept among the temporary files")]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("history is kept in the temporary directory"),
+    ]);
   },
 );

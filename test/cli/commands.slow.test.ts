@@ -78,7 +78,7 @@ describe("polyfs call", () => {
     const { run } = project();
     expect(run("call")).toMatchObject({ code: 2, stdout: "" });
     expect(run("call", "read_file", "{path: a}").stderr).toContain("the parameters are not JSON");
-    expect(run("call", "read_file", "{}", "more").stderr).toContain('too much: "more"');
+    expect(run("call", "read_file", "{}", "more").stderr).toContain('unexpected argument: "more"');
     expect(run("call", "--http=1", "read_file").stderr).toContain("unknown option --http");
     expect(run("call", "--jsn", "read_file").stderr).toContain("did you mean --json?");
     expect(run("call", "--json=1", "read_file").stderr).toContain("--json takes no value");
@@ -115,7 +115,7 @@ describe("polyfs history and polyfs undo", () => {
     const dry = run("undo", "--dry-run");
     expect(dry.stdout).toContain("\n-zwei\n+two\n");
     expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
-    expect(run("undo").stdout).toMatch(/Taken back, as change \w+\.\n$/);
+    expect(run("undo").stdout).toMatch(/Undone, as change \w+\.\n$/);
     expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
     run("redo");
     expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
@@ -190,7 +190,7 @@ describe("polyfs history and polyfs undo", () => {
   it("say that there is nothing", () => {
     const { run } = project();
     expect(run("history")).toEqual({ code: 0, stdout: "", stderr: "polyfs: no changes are recorded here\n" });
-    expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to take back\n" });
+    expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to undo\n" });
   });
 
   it("a path that neither is there nor has a past is refused; a deleted one has a past", () => {

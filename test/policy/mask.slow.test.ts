@@ -69,6 +69,21 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
     "see https://me:CANARYCANARY@host/x and password: CANARY1\n",
     "see https://me:••••@host/x and password: ••••\n",
   ],
+  [
+    "text",
+    'DB_PASSWORD="CANARY"\nauthToken: f"CANARY"\nSECRET_KEY = """CANARY\nCANARY"""\npassword = "a\\"CANARY"\n',
+    "DB_PASSWORD=••••\nauthToken: ••••\nSECRET_KEY = ••••\npassword = ••••\n",
+  ],
+  [
+    "text",
+    'password="CANARY CANARY\ntoken: \'CANARY CANARY"\nexport API_KEY=`CANARY CANARY\nsecret = ""\npassword = f"a\\"CANARY CANARY\ntoken=b\'CANARY CANARY\\\n',
+    'password=••••\ntoken: ••••\nexport API_KEY=••••\nsecret = ""\npassword = ••••\ntoken=••••\n',
+  ],
+  [
+    "text",
+    '["password = \\"CANARY CANARY\\"\\n",\n "x"]\n{\\"token\\": \\"CANARY\\", \\"n\\": 1}\n',
+    '["password = ••••",\n "x"]\n{\\"token\\": ••••, \\"n\\": 1}\n',
+  ],
 ];
 
 const pieces = [
@@ -89,6 +104,7 @@ const pieces = [
     "\\",
     '"',
     "'",
+    "`",
     "[",
     "]",
     "{",
@@ -103,6 +119,8 @@ const pieces = [
     "k = ",
     "export ",
     "password=",
+    'password="""',
+    'token=\\"',
     "machine ",
     "a://b:",
     "eyJ",
@@ -119,7 +137,7 @@ describe("what a parser takes for a value", () => {
     "k: |k:\n  |- |? |: |BAR\n|BAR-\n|>\n|\n|\n  |\n |\"|'|{|}|[|]|, | # c|&a |!!str |--- |\n\n|CANARY|CANARY|CANARY: |#CANARY\n|a ";
   const fragment = fc.constantFrom(...fragments.split("|").map(one => one.replace("BAR", "|")));
 
-  it("is not shown, however YAML is put together", () => {
+  it("is not shown, however the YAML is written", () => {
     let found = 0;
     const options = { numRuns: 4000, seed: 1 };
     const check = fc.property(fc.array(fragment, { minLength: 3, maxLength: 14 }), parts => {

@@ -26,11 +26,21 @@ describe("run_command", () => {
     );
   });
 
+  it("names a directory that is too large to compare once", async () => {
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
+    const fill = "mkdir -p .git/objects; cd .git/objects; seq 1 6000 | xargs touch";
+    await server.says("run_command", { command: fill });
+    const note = "[too large to compare, so changes inside are not listed, now and later: .git/]";
+    expect(await server.says("run_command", { command: "true" })).toContain(note);
+    expect(await server.says("run_command", { command: "true" })).not.toContain(note);
+  });
+
   it("is stopped after its time, with what it wrote until then", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
-    const lines = await server.refuses("run_command", { command: "echo begun; sleep 60", timeout_ms: 300 });
-    expect(lines[0]).toBe("timeout: the command took longer than 300 ms and was stopped");
+    const lines = await server.refuses("run_command", { command: "echo begun; sleep 60", timeout_ms: 3000 });
+    expect(lines[0]).toBe("timeout: the command took longer than 3,000 ms and was stopped");
     expect(lines[1]).toContain("background: true");
     expect(lines[2]).toBe("begun");
   });
@@ -80,10 +90,24 @@ describe("run_command", () => {
     expect(fixture.has("made.txt")).toBe(false);
     expect(await server.says("list_changes")).toMatch(/ · run_command · you\n {2}A made\.txt/);
   });
+
+  it("leaves undo to the edit before it where it has only printed much", async () => {
+    await using fixture = new Fixture({ "a.txt": "one\n" });
+    const server = await fixture.serve(openly);
+    await server.says("write_file", { path: "a.txt", content: "two\n" });
+    const said = await server.says("run_command", { command: "seq 1 50000" });
+    const [, file = ""] = /all of it: (\.polyfs\/\S+)\]/.exec(said) ?? [];
+    await server.says("undo");
+    expect(fixture.read("a.txt")).toBe("one\n");
+    expect(fixture.has(file)).toBe(true);
+    const [, saved] = /^(\S+) · \S+ \S+ · save_output · /m.exec(await server.says("list_changes")) ?? [];
+    await server.says("undo", { change: saved });
+    expect(fixture.has(file)).toBe(false);
+  });
 });
 
 describe("a command in the background", () => {
-  it("answers a job, whose output and end can be asked for", async () => {
+  it("returns a job; its output and its end can be queried", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
     const command = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 4";
@@ -106,14 +130,16 @@ describe("a command in the background", () => {
     expect(await server.says("stop_command", { job: "1" })).toMatch(/^job 1 · ended by SIG/);
     for (const tool of ["stop_command", "command_output"])
       expect((await server.refuses(tool, { job: "7" }))[0]).toBe("not_found: there is no job 7");
-    await server.says("run_command", { command, background: true });
-    await server.says("command_output", { job: "2", wait_ms: 300 });
-    const pid = fixture.read("pid").trim();
+    await server.says("run_command", {
+      command: "echo $$ > second; mv second pid2; exec sleep 600",
+      background: true,
+    });
+    await expect.poll(() => fixture.has("pid2")).toBe(true);
+    const pid = fixture.read("pid2").trim();
     await server.wire.close();
     const isAlive = () =>
       existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-    for (let i = 0; i < 100 && isAlive(); i++) await new Promise(resolve => setTimeout(resolve, 20));
-    expect(isAlive()).toBe(false);
+    await expect.poll(isAlive).toBe(false);
   });
 });
 
@@ -139,7 +165,7 @@ describe.runIf(hasSandbox)("with --allow-run", () => {
 });
 
 describe("without leave", () => {
-  it("commands are not offered, nor with --no-run", async () => {
+  it("commands are not offered by default, or with --no-run", async () => {
     await using fixture = new Fixture();
     for (const args of [[], ["--allow-run=unsandboxed", "--no-run"]]) {
       const names = (await (await fixture.serve({ args })).tools()).map(tool => tool.name);

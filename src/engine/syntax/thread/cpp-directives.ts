@@ -1,0 +1,48 @@
+// The directives of the preprocessor. The grammar takes every name for a directive, and where no `#if` is open also
+// `#endif` and `#else`.
+import { cppTokens } from "./cpp-tokens.ts";
+import type { ParseError } from "./messages.ts";
+
+const condition = /^(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)$/;
+const needsOperand = /^(?:include|include_next|import|embed|define|undef|line)$/;
+/** `using` and the ones behind it are extensions of some compilers. */
+const known = /^(?:error|warning|pragma|using|ident|sccs|assert|unassert)$/;
+const directive = /^([ \t]*#[ \t]*)([A-Za-z_]\w*)([^\n]*)/;
+const directives = new RegExp(directive.source, "gm");
+
+/** Directives that belong to no `#if`, those between an `#else` and its `#endif`, and those that there are none of. */
+export function directiveErrors(text: string): ParseError[] {
+  // Making tokens takes time, and is needed only to leave out what is in comments and strings.
+  if (refused([...text.matchAll(directives)]).length === 0) return [];
+  return refused(
+    cppTokens(text, "directives").flatMap(({ start, text: token }) => {
+      const found = directive.exec(token);
+      return found === null ? [] : [Object.assign(found, { index: start })];
+    }),
+  );
+}
+
+/** `#` alone on its line is a directive that does nothing. The grammar has none, so it becomes a blank. */
+export function withoutNullDirectives(text: string): string {
+  return text.replace(/^[ \t]*#[ \t]*(?=\r?$)/gm, line => line.replace("#", " "));
+}
+
+function refused(found: readonly RegExpExecArray[]): ParseError[] {
+  const errors: ParseError[] = [];
+  /** For each `#if` around, whether its `#else` has come, and whether no compiler reads this part of it. */
+  const open: { hasElse: boolean; isOff: boolean }[] = [];
+  for (const { 1: lead = "", 2: name = "", 3: rest = "", index } of found) {
+    const start = index + lead.indexOf("#");
+    const error = { start, end: index + lead.length + name.length, directive: true } as const;
+    const last = open.at(-1);
+    if (!condition.test(name)) {
+      const isRight = needsOperand.test(name) ? rest.trim() !== "" : known.test(name);
+      if (!isRight && !open.some(({ isOff }) => isOff)) errors.push(error);
+    } else if (name.startsWith("if"))
+      open.push({ hasElse: false, isOff: name === "if" && /^\s*(?:0|false)\b/.test(rest) });
+    else if (last === undefined || (name !== "endif" && last.hasElse)) errors.push(error);
+    else if (name === "endif") open.pop();
+    else Object.assign(last, { hasElse: name === "else", isOff: false });
+  }
+  return errors;
+}
