@@ -11,6 +11,8 @@ export interface Deed {
   readonly token: string;
   readonly by: string;
   readonly how: "write_file" | "run_command";
+  /** Where the token was put. */
+  readonly path: string;
   /** What the server answered. */
   readonly said: string;
 }
@@ -27,22 +29,24 @@ export async function work(
     const own = `${name}-${i}.txt`;
     const path = chance.pick([own, `new/${name}/${own}`, ...shared]);
     const [first, last] = [chance.below(20) / 100, chance.below(20) / 100];
-    const [how, args] = chance.pick([
-      ["write_file", { path, content: `${token}\n`, mode: "append" }],
+    const directory = `d/${i}-${name}`;
+    const [how, args, target] = chance.pick([
+      ["write_file", { path, content: `${token}\n`, mode: "append" }, path],
       [
         "run_command",
         { command: `sleep ${first}; mkdir -p new/${name}; echo '${token}' >> ${path}; sleep ${last}` },
+        path,
       ],
       [
         "run_command",
-        { command: `sleep ${first}; mkdir -p d/${i}-${name}; echo '${token}' > d/${i}-${name}/f` },
+        { command: `sleep ${first}; mkdir -p ${directory}; echo '${token}' > ${directory}/f` },
+        `${directory}/f`,
       ],
-      ["run_command", { command: `sleep ${last}; cat s0.txt` }],
+      ["run_command", { command: `sleep ${last}; cat s0.txt` }, undefined],
     ] as const);
     const { text, failed } = await call(client, how, args);
     if (failed) throw new Error(`${name} ${how}: ${text}`);
-    if (!("command" in args) || args.command.includes(token))
-      deeds.push({ token, by: name, how, said: text });
+    if (target !== undefined) deeds.push({ token, by: name, how, path: target, said: text });
     await pause(chance.below(100));
   }
   return deeds;

@@ -15,6 +15,9 @@ const most = 20;
 const mostNamed = 5;
 const letters = { created: "A", modified: "M", deleted: "D", mode: "M", touched: "M" } as const;
 
+/** Begins the note about files that another caller changed while the command ran. */
+export const changedByOthers = "also changed by others at the same time";
+
 /** Directories that were named as too large to compare: a caller hears of each once. */
 const namedBefore: Slot<Set<string>> = { initial: () => new Set() };
 
@@ -61,8 +64,7 @@ export async function footprintLines(
       workspace,
     );
   if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);
-  if (shared.length > 0)
-    lines.push(`[also changed by others at the same time, so undo does not cover it: ${named(shared)}]`);
+  if (shared.length > 0) lines.push(`[${changedByOthers}, so undo does not cover it: ${named(shared)}]`);
   const inside = (wanted: string) =>
     unseen.flatMap(({ path, state }) => (state === wanted && !leftOut.includes(path) ? [`${path}/`] : []));
   const heard = session.get(namedBefore);
