@@ -1,10 +1,13 @@
 // A call in a workspace that other machines share: what they did is here before the tool looks, what a command did is
-// with them before the caller is answered, and an answer from an old copy says so, also one that refuses.
+// with them before the caller is answered, and an answer from an old copy says so, also one that refuses. A command that
+// has run is answered as such, whatever the store says afterwards.
+import { Fault } from "../engine/fault.ts";
 import type { CallContext } from "./context.ts";
 import type { Outcome } from "./dialect.ts";
 import type { Tool } from "./tool.ts";
+import { plainWording, say } from "./wording.ts";
 
-/** `run` does not throw: what it refuses is an outcome. Faults: `store_unavailable`. */
+/** `run` does not throw: what it refuses is an outcome. Faults: `store_unavailable`, if it was not run. */
 export async function inReplica(
   { effect, name, paths = [], fileOf }: Tool,
   params: Readonly<Record<string, unknown>>,
@@ -23,10 +26,14 @@ export async function inReplica(
   const staleMs = replication.staleMs ?? wasStale;
   if (effect !== "runs") return noted(await run(), staleMs);
   const by = { action: name, client: session.client, connection: session.connection };
+  const outcome = await run();
   try {
-    return await run();
-  } finally {
     await replication.publishChanges(by, workspace.maxBytes);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    call.failed?.(error);
+    return unpublished(outcome, error);
   }
 }
 
@@ -34,10 +41,19 @@ function noted(outcome: Outcome, staleMs: number | undefined): Outcome {
   if (staleMs === undefined) return outcome;
   const seconds = Math.max(1, Math.round(staleMs / 1000));
   const text = `[The shared store cannot be reached. This is the copy of this server, as of ${seconds} s ago; changes of others since then are missing.]`;
+  const said = withText(outcome, text);
+  if ("error" in said) return said;
+  return { ...said, meta: { ...said.meta, "polyfs/staleMs": Math.round(staleMs) } };
+}
+
+/** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */
+function unpublished(outcome: Outcome, fault: Fault): Outcome {
+  const text = `[${say(plainWording, fault)}. What commands changed is in this server's copy, and reaches the others when the store can be used again: do not repeat a command that has run.]`;
+  const said = withText(outcome, text);
+  return "error" in said ? said : { ...said, isError: true };
+}
+
+function withText(outcome: Outcome, text: string): Outcome {
   if ("error" in outcome) return { error: { ...outcome.error, message: `${outcome.error.message} ${text}` } };
-  return {
-    ...outcome,
-    content: [...outcome.content, { type: "text", text }],
-    meta: { ...outcome.meta, "polyfs/staleMs": Math.round(staleMs) },
-  };
+  return { ...outcome, content: [...outcome.content, { type: "text", text }] };
 }

@@ -1,6 +1,7 @@
 // What a command changes in the roots: found by comparing them before and after, and recorded as a change that can be
 // undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if a bound is
 // exceeded, the changes are reported as far as known and not recorded, because half of them cannot be undone.
+import { Fault } from "../fault.ts";
 import { jsonSteps } from "../workspace/archive/json-steps.ts";
 import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
@@ -67,8 +68,12 @@ export async function record(
   { files, uncertain, began }: Footprint,
   by: By,
 ): Promise<RecordedFootprint | undefined> {
-  // Other machines know the change under the same id.
-  const id = await workspace.replication?.publishChanges(by);
+  // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
+  // the same, and the answer says what others lack (replicated-call.ts).
+  const id = await workspace.replication?.publishChanges(by).catch((error: unknown) => {
+    if (!(error instanceof Fault)) throw error;
+    return undefined;
+  });
   if (files === undefined) return undefined;
   const { archive } = workspace;
   const made: ChangeRecord = {

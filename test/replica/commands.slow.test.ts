@@ -1,0 +1,50 @@
+// Commands in a replica whose store fails while they run: the answer says that they ran, with their output, and what
+// they changed reaches the other replicas when the store is back.
+import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { ServedTree } from "../dialects/served-tree.ts";
+
+const patience = { timeout: 60_000, interval: 100 };
+
+it.each([
+  ["polyfs", "run_command"],
+  ["replay", "execute_command"],
+  ["agent-tools", "bash"],
+])("%s: %s says that the command ran, and others get its changes later", async (dialect, tool) => {
+  await using tree = new ServedTree(dialect, { "kept.txt": "kept\n", "gone.txt": "gone\n" });
+  const store = join(tree.base, "store");
+  mkdirSync(store);
+  const other = tree.directory("other");
+  const serve = async (root: string, state: string) => {
+    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
+    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
+    await wire.initialize();
+    return wire;
+  };
+  const here = await serve(tree.root, "state-1");
+  const there = await serve(other, "state-2");
+  const run = async (wire: typeof here, command: string) => {
+    const { content, isError } = await wire.call(tool, { command });
+    return { isError: isError ?? false, said: JSON.stringify(content) };
+  };
+
+  // A file in its place: nothing can be read or written there.
+  const cut = `mv '${store}' '${store}.away'; : > '${store}'`;
+  const { isError, said } = await run(here, `rm gone.txt; echo once >> made.txt; ${cut}; echo its-output`);
+  expect(isError, said).toBe(true);
+  expect(said).toContain("its-output");
+  expect(said).toContain("do not repeat a command that has run");
+  expect(said).not.toContain("Nothing was changed");
+  expect(tree.read("made.txt")).toBe("once\n");
+  if (dialect === "polyfs")
+    expect(JSON.stringify(await here.call("list_changes", {}))).toContain("A made.txt");
+
+  rmSync(store);
+  renameSync(`${store}.away`, store);
+  await vi.waitFor(async () => {
+    expect((await run(here, "true")).isError).toBe(false);
+    const { said } = await run(there, "cat made.txt; ls");
+    expect(said.match(/once|gone\.txt/g)).toEqual(["once"]);
+  }, patience);
+});
