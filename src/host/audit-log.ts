@@ -22,9 +22,12 @@ const mostWaiting = 100;
 /** How often a full disk is tried again. */
 const retryMs = 1000;
 
+/** A text holds the members of a JSON object. */
+type NewEntry = Readonly<Record<string, unknown>> | string;
+
 interface WaitingEntry {
   readonly at: number;
-  readonly entry: Readonly<Record<string, unknown>>;
+  readonly entry: NewEntry;
 }
 
 export class AuditLog implements Disposable {
@@ -51,7 +54,7 @@ export class AuditLog implements Disposable {
    * Takes an entry with at least one field. It is in the file in the next turn of the event loop, or a moment later if
    * the caller expects more entries soon.
    */
-  append(entry: Readonly<Record<string, unknown>>, expectsMore = false): void {
+  append(entry: NewEntry, expectsMore = false): void {
     this.#waiting.push({ at: Date.now(), entry });
     if (expectsMore && this.#waiting.length < mostWaiting)
       this.#timer ??= setTimeout(() => this.#flush(), longestWaitMs);
@@ -68,9 +71,9 @@ export class AuditLog implements Disposable {
     if (!this.#file.flush()) this.#timer = setTimeout(() => this.#flush(), retryMs).unref();
   }
 
-  #lineOf(at: number, entry: Readonly<Record<string, unknown>>): string {
+  #lineOf(at: number, entry: NewEntry): string {
     const time = this.#timeOf(at);
-    const fields = JSON.stringify(entry).slice(1, -1);
+    const fields = typeof entry === "string" ? entry : JSON.stringify(entry).slice(1, -1);
     const line = `{"chain":"${this.#chain}","seq":${++this.#number},"time":"${time}",${fields},"prev":"${this.#previous}"}`;
     this.#previous = lineHash(line);
     return line;

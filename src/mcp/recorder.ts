@@ -4,14 +4,17 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { PageAction } from "../review/http/page-watch.ts";
-import { auditedChange } from "./audited-change.ts";
+import { type CallOrigin, callEntry } from "./call-entry.ts";
 import { isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
-import { decisionOf, type RecordedCall } from "./recorded-call.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 import { reviewEntry } from "./review-audit.ts";
 
-/** Takes an entry of the audit log. `expectsMore` if others follow within milliseconds. */
-export type Audit = (entry: Readonly<Record<string, unknown>>, expectsMore?: boolean) => void;
+/**
+ * Takes an entry of the audit log, or the members of its JSON object as text. `expectsMore` if others follow within
+ * milliseconds.
+ */
+export type Audit = (entry: Readonly<Record<string, unknown>> | string, expectsMore?: boolean) => void;
 
 export interface Figures {
   readonly dialect: string;
@@ -23,24 +26,11 @@ export interface Figures {
   readonly bytesOut: number;
 }
 
-/** The origin of a call, and its dialect. */
-export interface CallOrigin {
-  /** The name of its token; absent if callers are not identified. */
-  readonly caller?: string;
-  readonly address?: string;
-  readonly dialect: string;
-  readonly workspace: Workspace;
-  readonly bytesIn: number;
-}
-
 interface RecorderOptions {
   readonly audit?: Audit;
   /** Takes the figures of each call. */
   readonly count?: (figures: Figures) => void;
 }
-
-const mostPaths = 100;
-const longestPath = 1024;
 
 export class Recorder implements Disposable {
   readonly #options: RecorderOptions;
@@ -88,7 +78,7 @@ export class Recorder implements Disposable {
       const isLast = --this.#running === 0;
       // The entry of a change does not wait for others.
       audit?.(
-        entryOf(occasion, call, caller, { outcome, bytesOut, ms, changes }),
+        callEntry(occasion, call, caller, { outcome, bytesOut, ms, changes }),
         !isLast && changes.length === 0,
       );
     }
@@ -116,46 +106,6 @@ export class Recorder implements Disposable {
   [Symbol.dispose](): void {
     for (const stop of this.#stop) stop();
   }
-}
-
-interface CallResult {
-  readonly outcome: string;
-  readonly bytesOut: number;
-  readonly ms: number;
-  readonly changes: readonly string[];
-}
-
-function entryOf(
-  { caller, address, dialect, workspace, bytesIn }: CallOrigin,
-  { name, paths, trace }: RecordedCall,
-  { id, session, fault }: Caller,
-  { outcome, bytesOut, ms, changes }: CallResult,
-): Record<string, unknown> {
-  return {
-    event: "call",
-    caller,
-    client: session.client,
-    address,
-    request: id,
-    trace,
-    dialect,
-    tool: name,
-    workspace: workspace.roots.map(({ path }) => path),
-    paths: boundedPaths(paths),
-    decision: decisionOf(fault),
-    outcome,
-    fault,
-    bytesIn,
-    bytesOut,
-    ms: Math.round(ms * 10) / 10,
-    changes: changes.map(change => auditedChange(workspace, change)),
-  };
-}
-
-/** The same list where nothing has to be cut, as for nearly all calls. */
-function boundedPaths(paths: readonly string[]): readonly string[] {
-  if (paths.length <= mostPaths && paths.every(path => path.length <= longestPath)) return paths;
-  return paths.slice(0, mostPaths).map(path => path.slice(0, longestPath));
 }
 
 function contentBytes(content: unknown): number {

@@ -20,7 +20,8 @@ function auditFile(maxBytes = 1_000_000) {
   onTestFinished(() => file[Symbol.dispose]());
   return {
     path,
-    audit: (entry: object) => file.append(JSON.stringify(entry)),
+    audit: (entry: object | string) =>
+      file.append(typeof entry === "string" ? `{${entry}}` : JSON.stringify(entry)),
     lines: () => {
       file.flush();
       const text = readFileSync(path, "utf8");

@@ -42,7 +42,8 @@ describe("files as resources", () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", roots: [{ path: join(root, "a"), access: "read-only" }] });
     const lines: object[] = [];
-    const audit = (entry: object) => void lines.push(entry);
+    const audit = (entry: object | string) =>
+      void lines.push(typeof entry === "string" ? JSON.parse(`{${entry}}`) : entry);
     const { url } = await serve([root], { access: byTokens(tokens), dialect: "polyfs", audit });
     const read = (uri: string) =>
       modern(`${url}/mcp`, "resources/read", { uri }, { ...ann, "mcp-name": uri });
