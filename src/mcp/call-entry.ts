@@ -30,7 +30,7 @@ const longestPath = 1024;
 export function callEntry(
   { caller, address, dialect, workspace, bytesIn }: CallOrigin,
   { name, paths, trace }: RecordedCall,
-  { id, session, fault }: Caller,
+  { id, session, fault }: Pick<Caller, "id" | "session" | "fault">,
   { outcome, bytesOut, ms, changes }: CallResult,
 ): string {
   return (
