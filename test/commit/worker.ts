@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isDead, socketsOf } from "../../src/engine/workspace/commit/state.ts";
 import { takeWorkingDirectory } from "../../src/engine/workspace/system/entered-directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { watching } from "./failing.ts";
+import { errno, watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
 import { carryOut, scenarios } from "./scenarios.ts";
 
@@ -51,6 +51,26 @@ const tasks: Record<string, () => Promise<void>> = {
       },
       async () => {
         await carryOut(scenario, fixture);
+        await workspace.settled();
+      },
+    );
+  },
+
+  /**
+   * Copies the tree `s` to `w` and kills itself in the n-th system call after `w` is there. With "full", the archive has
+   * no room for contents.
+   */
+  async copies() {
+    const [at = "", full] = given.split(":");
+    let count = 0;
+    await watching(
+      (_, name, args) => {
+        if (full && name === "open" && String(args[0]).includes("/objects/")) throw errno("ENOSPC", name);
+        if (existsSync(join(base, "inside/w")) && ++count === Number(at))
+          process.kill(process.pid, "SIGKILL");
+      },
+      async () => {
+        await workspace.commit([{ kind: "copy", from: workspace.at("s"), to: workspace.at("w") }]);
         await workspace.settled();
       },
     );

@@ -244,6 +244,7 @@ class Inverting {
     const path = this.#path;
     const there = this.#kindThere(path);
     if (there === undefined) return nothing;
+    if (after === undefined && !this.#record.kept) throw this.#notKept();
     const restored: Restored[] = [{ at: this.#file.at, did: "removed" }];
     if (after?.kind === "file") {
       const current = await this.#bytesAt(path);
@@ -312,7 +313,10 @@ class Inverting {
     const { at, moved, after } = this.#file;
     if (after !== undefined) {
       if (await sameTree(this.#workspace, this.#path, after, this.#objects)) return true;
-    } else if (moved === undefined) return true; // recorded before identities were
+    } else if (moved === undefined) {
+      if (!this.#record.kept) throw this.#notKept();
+      return true; // recorded before identities were
+    }
     const found = this.#workspace.lstat(this.#path);
     if (isIdentity(moved, found)) return true;
     const known = lineage(this.#workspace, this.#record.id, at, { moved, after });

@@ -4,12 +4,13 @@
 import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";
 import { isShortage } from "../errno.ts";
-import { gently } from "../footprint/time-slice.ts";
+import { gently, type Steps } from "../footprint/time-slice.ts";
+import type { Address } from "../system/held.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { jsonSteps } from "./json-steps.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
-import type { PendingContent, PendingRecord } from "./pending-record.ts";
+import type { PendingContent, PendingRecord, Taken } from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
 import { hashesIn, type RetentionLimits, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";
@@ -93,10 +94,11 @@ export class Archive {
       this.changes.noteUnflushed(id);
       return known.kept;
     }
-    const share: Share = { left: this.limits.maxChangeBytes, kept: true };
+    const share = this.#freshShare();
     const files: RecordedFile[] = [];
-    for (const { at, effect, kind, from, before, after, replaced, moved } of account.files) {
+    for (const { at, effect, kind, from, before, after, replaced, moved, unkept } of account.files) {
       yield;
+      if (unkept) share.kept = false;
       share.pathBytes = Buffer.byteLength(at);
       files.push({
         at,
@@ -115,6 +117,17 @@ export class Archive {
     this.changes.add(record, yield* jsonSteps(record));
     if (++this.#recorded % clearEvery === 0) void this.clearLater();
     return share.kept;
+  }
+
+  /** Takes content that is about to be put at `at`. */
+  *take(address: Address, at: string): Steps<Taken> {
+    const share: Share = { ...this.#freshShare(), pathBytes: Buffer.byteLength(at) };
+    const snapshot = yield* snapshotAt(address, this.objects, this.limits, share);
+    return { snapshot, kept: share.kept };
+  }
+
+  #freshShare(): Share {
+    return { left: this.limits.maxChangeBytes, kept: true };
   }
 
   /** Records a commit whose content could not be kept. */
@@ -150,6 +163,11 @@ export class Archive {
       const hash = yield* objects.putting(bytes);
       return { kind: "file", mode: kept.mode ?? 0o644, size: bytes.length, modified, hash };
     };
+    if (kept.taken !== undefined) {
+      if (!kept.taken.kept) share.kept = false;
+      if (powerCut) yield* this.#putAgain(kept, places);
+      return kept.taken.snapshot;
+    }
     const bytes = contents?.get(kept.hash ?? "");
     if (bytes !== undefined) return yield* put(bytes);
     // The file itself is exact; the journal's copy survives a power cut.
@@ -175,6 +193,16 @@ export class Archive {
       // The file was removed since.
     }
     return { kind: "file", mode, size, modified, hash };
+  }
+
+  /** Objects may have been lost with the power. What is unchanged in the tree brings them back. */
+  *#putAgain({ spot }: PendingContent, places: HeldDirectories): Steps<void> {
+    try {
+      if (spot) yield* snapshotAt(places.address(spot), this.objects, this.limits, this.#freshShare());
+    } catch (error) {
+      if (isShortage(error)) throw error;
+      // It was removed since.
+    }
   }
 
   /** Removes what exceeds the limits on age and size, oldest first. Yields now and then. */

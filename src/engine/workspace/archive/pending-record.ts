@@ -8,6 +8,7 @@ import type { ByteRange } from "../commit/journal.ts";
 import type { ContentSource, PlannedEffect } from "../commit/planned-effect.ts";
 import type { Steps } from "../footprint/time-slice.ts";
 import type { By, ChangeEffect, Identity } from "./log.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Content at a directory entry, or whose bytes the journal holds, or both. */
 export interface PendingContent {
@@ -20,6 +21,14 @@ export interface PendingContent {
   readonly modified?: number;
   /** Hash of what the commit wrote there: the file may have changed since. */
   readonly hash?: string;
+  /** What the archive took of it before the commit put it in place. */
+  readonly taken?: Taken;
+}
+
+/** Content in the archive; `kept` is false if something was left out. */
+export interface Taken {
+  readonly snapshot: Snapshot;
+  readonly kept: boolean;
 }
 
 export interface PendingFile {
@@ -35,6 +44,8 @@ export interface PendingFile {
   readonly replaced?: PendingContent;
   /** The file or directory that was moved, if it was not copied. */
   readonly moved?: Identity;
+  /** The new content could not be kept. */
+  readonly unkept?: true;
 }
 
 export interface PendingRecord {
@@ -80,23 +91,39 @@ const mostFilesWaiting = 500;
  * memory and disk space, so the amount is bounded.
  */
 export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
-  if (account.files.length > mostFilesWaiting) return false;
+  if (account.files.length > mostFilesWaiting || !isKept(account)) return false;
   const all = account.files.every(({ before, replaced, after }) =>
     [before, replaced, after].every(one => stays(one, lasting)),
   );
   return all && bytesIn(account) <= mostWaiting;
 }
 
+/** Whether new content lies in the tree alone: the archive takes it before the commit puts it in place. */
+export function isInTreeAlone(
+  after: PendingContent | undefined,
+): after is PendingContent & { spot: EntryRef } {
+  return after?.spot !== undefined && after.hash === undefined;
+}
+
 /**
- * The account of a commit that has to wait although it cannot: without new content that lies in the tree alone. A
- * later change may be in it when it is recorded, and undo would take that for this commit's own.
+ * The account with the new content that the archive took, by the index of its file. Content in the tree that it did
+ * not take is left out: when the commit is recorded, a later change may be in it, and undo would take that for this
+ * commit's own.
  */
-export function lastingPart(account: PendingRecord, lasting: number | undefined): PendingRecord {
-  if (account.files.every(({ after }) => stays(after, lasting))) return account;
-  const files = account.files.map(({ after, ...file }) =>
-    after !== undefined && stays(after, lasting) ? { ...file, after } : file,
-  );
+export function withTaken(account: PendingRecord, taken: Readonly<Record<number, Taken>>): PendingRecord {
+  if (!account.files.some(({ after }) => isInTreeAlone(after))) return account;
+  const files = account.files.map(({ after, ...file }, i): PendingFile => {
+    if (after === undefined) return file;
+    if (!isInTreeAlone(after)) return { ...file, after };
+    const found = taken[i];
+    return found === undefined ? { ...file, unkept: true } : { ...file, after: { ...after, taken: found } };
+  });
   return { ...account, files };
+}
+
+/** Whether all new content is kept, or still can be. */
+export function isKept({ files }: PendingRecord): boolean {
+  return files.every(({ unkept }) => !unkept);
 }
 
 function stays(one: PendingContent | undefined, lasting: number | undefined): boolean {

@@ -18,10 +18,13 @@ import {
   bytesIn,
   canWait,
   isHeld,
-  lastingPart,
+  isInTreeAlone,
+  isKept,
   mostWaiting,
   type PendingRecord,
   pendingRecord,
+  type Taken,
+  withTaken,
 } from "../archive/pending-record.ts";
 import { faultOf, isShortage, isWithoutRoom } from "../errno.ts";
 import { gently, inSlices } from "../footprint/time-slice.ts";
@@ -59,7 +62,7 @@ import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
 import { type CommitPart, reporting, reportOf, SharedCommit } from "./shared-commit.ts";
 import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } from "./stage.ts";
-import { apply, applyAll } from "./step.ts";
+import { apply, applyAll, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
 import { sys } from "./syscalls.ts";
@@ -237,16 +240,10 @@ export class Committer {
         return commit as Commit;
       }
       const recorded = await this.#remember(journalled, plan, frees);
-      const lasting = lastingPart(account, plan.lasting);
       const report = await gently(reporting(ids[0] as string, parts[0] as CommitPart, plan));
-      const commit = { ...report, recorded: recorded === "later" ? lasting === account : recorded };
+      const commit = { ...report, recorded: recorded === "later" ? isKept(account) : recorded };
       await this.#tell(commit);
-      if (recorded === "later")
-        journalState.wait({
-          ...journalled,
-          intent: { ...journalled.intent, account: lasting },
-          contents: contentsOf(plan),
-        });
+      if (recorded === "later") journalState.wait({ ...journalled, contents: contentsOf(plan) });
       else if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
       else journalState.keepRecorded(journalled);
       return commit;
@@ -287,6 +284,7 @@ export class Committer {
       powerCut: false,
     };
     let begun = false;
+    let committed = intent;
     try {
       const json = steps.length > manySteps ? await gently(jsonSteps(intent)) : undefined;
       journals.retry();
@@ -299,12 +297,14 @@ export class Committer {
         const { from } = step.do === "dismantle" ? { from: step.staged } : step.do === "move" ? step : {};
         inodes.push(from ? (staged.inodes.get(from.name) ?? inodeAt(places, from)) : 0);
       });
+      const taken = await this.#take(account, steps, places);
+      committed = { ...intent, account: withTaken(account, taken) };
       await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
       const { publish } = options;
       await publish?.send(publicationOf(id, account.by, plan.outcomes, plan.parents, publish.root));
       begun = true;
-      journal.append({ is: "commit", id, inodes });
+      journal.append({ is: "commit", id, inodes, taken });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await traced("flush", () => Promise.all([...staged.flushing, ...directories, journal.flush()]));
       confirm(); // a command may have started meanwhile
@@ -336,7 +336,28 @@ export class Committer {
     } catch {
       // Recovery would find every step done.
     }
-    return { intent, inodes, blob, state: "done" };
+    return { intent: committed, inodes, blob, state: "done" };
+  }
+
+  /** Takes new content into the archive that will lie in the tree alone, before others can change it there. */
+  async #take(
+    { files }: PendingRecord,
+    steps: readonly Step[],
+    places: HeldDirectories,
+  ): Promise<Record<number, Taken>> {
+    const staged = new Map<string, EntryRef>();
+    for (const step of steps) if (step.do === "move" && step.staged) staged.set(entryKey(step.to), step.from);
+    const taken: Record<number, Taken> = {};
+    for (const [i, { at, after }] of files.entries()) {
+      const from = isInTreeAlone(after) && staged.get(entryKey(after.spot));
+      if (!from) continue;
+      try {
+        taken[i] = await gently(this.#store.archive.take(places.address(from), at));
+      } catch {
+        // It is not kept then, and the answer says so.
+      }
+    }
+    return taken;
   }
 
   /**

@@ -7,7 +7,7 @@
 //   "settled" a process that recovered it has finished
 import { isAbsolute } from "node:path";
 import type { TemporaryNames } from "../archive/log.ts";
-import type { PendingRecord } from "../archive/pending-record.ts";
+import { type PendingRecord, type Taken, withTaken } from "../archive/pending-record.ts";
 import { type DirectoryRecord, type EntryRef, isSingleName } from "./held-directories.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Step } from "./step.ts";
@@ -42,14 +42,20 @@ export function changesOf({ id, account, earlier = [] }: JournalEntry): Journall
 }
 
 export type CommitMark =
-  | { readonly is: "commit"; readonly id: string; readonly inodes: readonly number[] }
+  | {
+      readonly is: "commit";
+      readonly id: string;
+      readonly inodes: readonly number[];
+      /** New content that the archive has, by the index of its file in the account. */
+      readonly taken?: Readonly<Record<number, Taken>>;
+    }
   | { readonly is: "abort"; readonly id: string }
   | { readonly is: "done"; readonly id: string }
   | { readonly is: "settled"; readonly id: string };
 
 /** A commit as a journal describes it. */
 export interface JournalledCommit {
-  readonly intent: JournalEntry;
+  intent: JournalEntry;
   readonly blob: Buffer;
   inodes: readonly number[];
   state: "staged" | "commit" | "abort" | "done";
@@ -73,7 +79,11 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
       commits.delete(entry.id);
       continue;
     }
-    if (entry.is === "commit") journalled.inodes = entry.inodes;
+    if (entry.is === "commit") {
+      const { intent } = journalled;
+      journalled.inodes = entry.inodes;
+      journalled.intent = { ...intent, account: withTaken(intent.account, entry.taken ?? {}) };
+    }
     // A completed abort needs no recovery: only its temporary files may be left.
     if (entry.is === "done" && journalled.state === "abort") journalled.state = "staged";
     else journalled.state = entry.is;
