@@ -26,7 +26,9 @@ export const keptFiles = 5;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const lookEveryMs = 100;
-const longestLine = 1024 * 1024;
+const newline = 10;
+/** What is read at once to find the last line. */
+const tailBytes = 64 * 1024;
 /** What is kept in memory while the disk is full. Later lines are lost. */
 const mostUnwritten = 16 * 1024 * 1024;
 
@@ -57,16 +59,33 @@ export class LogFile implements Disposable {
     this.#path = path;
     this.#options = options;
     this.#file = system(path, () => open(path));
+    this.#endTornLine();
   }
 
-  /** The last complete line when the file was opened; "" if there was none. */
+  /** The last complete line in the file, however long; "" if there is none. */
   lastLine(): string {
-    const { fd, regular } = this.#file;
-    if (!regular) return "";
+    if (!this.#file.regular) return "";
+    for (let length = tailBytes; ; length *= 4) {
+      const { bytes, isAll } = this.#tail(length);
+      const end = bytes.lastIndexOf(newline);
+      const start = end > 0 ? bytes.lastIndexOf(newline, end - 1) : -1;
+      if (start >= 0 || isAll) return bytes.toString("utf8", start + 1, Math.max(end, 0));
+    }
+  }
+
+  #tail(length: number): { readonly bytes: Buffer; readonly isAll: boolean } {
+    const { fd } = this.#file;
     const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, longestLine));
-    readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
+    const bytes = Buffer.alloc(Math.min(size, length));
+    const read = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    return { bytes: bytes.subarray(0, read), isAll: bytes.length === size };
+  }
+
+  /** A process that was killed may have left half a line. Ours begin after it, so that only that one is damaged. */
+  #endTornLine(): void {
+    if (!this.#file.regular || (this.#tail(1).bytes[0] ?? newline) === newline) return;
+    this.#unwritten.unshift(Buffer.of(newline));
+    this.#unwrittenBytes++;
   }
 
   /** Takes a line, without its end, for the next flush. */
@@ -147,6 +166,7 @@ export class LogFile implements Disposable {
     const file = open(this.#path);
     closeSync(this.#file.fd);
     this.#file = file;
+    this.#endTornLine();
   }
 
   [Symbol.dispose](): void {

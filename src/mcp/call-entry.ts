@@ -25,6 +25,8 @@ interface CallResult {
 
 const mostPaths = 100;
 const longestPath = 1024;
+/** Clients choose it; a longer one would push the lines of others out of the log. */
+const longestId = 200;
 
 /** The members of a JSON object. */
 export function callEntry(
@@ -35,7 +37,7 @@ export function callEntry(
 ): string {
   return (
     `"event":"call"${member("caller", caller)}${member("client", session.client)}${member("address", address)}` +
-    `${member("request", id)}${member("trace", trace)}${member("dialect", dialect)}${member("tool", name)}` +
+    `${member("request", id?.slice(0, longestId))}${member("trace", trace)}${member("dialect", dialect)}${member("tool", name)}` +
     `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +

@@ -27,12 +27,12 @@ export function recordedCall(
 ): RecordedCall | undefined {
   if (method !== "tools/call" && method !== "resources/read") return undefined;
   if (method === "resources/read")
-    return { name: method, known: true, effect: "reads", leaf: false, paths: [String(params.uri)], trace };
+    return { name: method, known: true, effect: "reads", leaf: false, paths: textsIn(params.uri), trace };
   const tool = find(params.name);
   const { effect = "reads", leaf = false, paths = [] } = tool ?? {};
   const given = isRecord(params.arguments) ? params.arguments : {};
   return {
-    name: tool?.name ?? String(params.name).slice(0, 100),
+    name: tool?.name ?? textsIn(params.name).join().slice(0, 100),
     known: tool !== undefined,
     effect,
     leaf,

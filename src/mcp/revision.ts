@@ -63,9 +63,12 @@ export function metaOf(params: unknown): Record<string, unknown> | undefined {
   return isRecord(params) && isRecord(params._meta) ? params._meta : undefined;
 }
 
+/** It is in every change and every line of the audit. */
+const longestName = 200;
+
 /** `name/version` of a client that introduces itself. */
 export function clientName(client: unknown): string | undefined {
-  return isImplementation(client) ? `${client.name}/${client.version}` : undefined;
+  return isImplementation(client) ? `${client.name}/${client.version}`.slice(0, longestName) : undefined;
 }
 
 export function missingEnvelope(): RpcError {

@@ -114,7 +114,7 @@ function recording({ engine, dialect, audit, tracing }: StdioOptions): Connectio
   const tools = new Map(
     dialect.tools.flatMap(tool => [tool.name, prefix + tool.name].map(name => [name, tool] as const)),
   );
-  const find = (name: unknown) => tools.get(String(name));
+  const find = (name: unknown) => (typeof name === "string" ? tools.get(name) : undefined);
   const recorded = (call: RecordedCall | undefined, caller: Caller, run: () => Promise<MethodAnswer>) => {
     if (call === undefined || recorder === undefined) return run();
     const { workspace } = engine;

@@ -122,6 +122,50 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ lines: 3, problems: [] });
   });
 
+  it("is whole after a restart, however long its last line was", () => {
+    for (const length of [1, 65_535, 65_536, 300_000, 3_000_000]) {
+      const log = open(100_000_000);
+      log.append({ text: "x".repeat(length) });
+      log.reopen();
+      const killed = readFileSync(path, "utf8").split("\n").slice(0, -2); // without the line of `reopen`
+      log[Symbol.dispose]();
+      writeFileSync(path, killed.map(line => `${line}\n`).join(""));
+      open(100_000_000)[Symbol.dispose]();
+      expect(checkAudit(path).problems).toEqual([]);
+    }
+  });
+
+  it("begins a new line after one that a killed process has left half written", () => {
+    written();
+    const before = readFileSync(path, "utf8");
+    writeFileSync(path, `${before}{"chain":"abc","seq":1,"ti`);
+    {
+      using log = open();
+      log.append({ n: 1 });
+    }
+    expect(checkAudit(path)).toMatchObject({
+      lines: 22,
+      problems: [expect.stringContaining(":19: not a line")],
+    });
+    writeFileSync(path, '{"half'); // with nothing before it
+    open()[Symbol.dispose]();
+    expect(checkAudit(path)).toMatchObject({
+      lines: 3,
+      problems: [expect.stringContaining(":1: not a line")],
+    });
+  });
+
+  it("has no character that ends a line, moves a cursor or turns text around, whatever a name holds", () => {
+    const name = "a\n\r\v\f\u0085\u009b2J\u007f\u2028\u2029\u202e\u2066\u200f\ud800z\ud83d\ude00ä";
+    using log = open();
+    log.append({ name });
+    log.reopen();
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+    expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ name });
+    expect(checkAudit(path).problems).toEqual([]);
+  });
+
   describe("on a full disk", () => {
     const errors: unknown[] = [];
     /** Appends entries one by one until the disk is full, nearly always in the middle of a line, and some more. */

@@ -87,6 +87,26 @@ describe("the audit", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  it("has a short line for each call, whatever the client chooses to send", async () => {
+    const long = "\u0001".repeat(30_000);
+    const { audit, lines, path } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "a" })], { audit });
+    const read = { name: "read_file", arguments: { path: "a.txt" } };
+    const client = { "io.modelcontextprotocol/clientInfo": { name: long, version: long } };
+    await modern(`${url}/mcp/polyfs`, "tools/call", { ...read, _meta: client });
+    const session = await initialize(`${url}/mcp/polyfs`);
+    const ask = (method: string, params: object, id: unknown = 7) =>
+      legacy(`${url}/mcp/polyfs`, { id, method, params }, session);
+    await ask("tools/call", read, long);
+    await ask("tools/call", { ...read, name: long });
+    for (const odd of [{ toString: 1 }, [[long]], 7, null, undefined]) {
+      await ask("tools/call", { ...read, name: odd });
+      await ask("resources/read", { uri: odd });
+    }
+    expect(lines()).toHaveLength(13);
+    for (const line of readFileSync(path, "utf8").split("\n")) expect(line.length).toBeLessThan(4000);
+  });
+
   it("has a line for each request that was refused, with its status and where it came from", async () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", effects: ["reads"], perMinute: 4 });
