@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
+import { parseStrictJson } from "../host/strict-json.ts";
 import { OptionLayer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
 import type { Option } from "./option.ts";
@@ -24,7 +25,7 @@ export function readConfigFile(file: string): OptionLayer {
 export function readJson(file: string, what: string): object {
   let content: unknown;
   try {
-    content = JSON.parse(readNamedFile(file).replace(/^\uFEFF/, ""));
+    content = parseStrictJson(readNamedFile(file));
   } catch (error) {
     const reason =
       error instanceof Fault

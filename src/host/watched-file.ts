@@ -2,7 +2,7 @@
 // so it is checked on each use instead of watched: a change takes effect with the next use.
 import { statSync } from "node:fs";
 import { ifThere } from "../engine/workspace/errno.ts";
-import { readNamedFile } from "../engine/workspace/system/named-file.ts";
+import { readRegularFile } from "../engine/workspace/system/named-file.ts";
 
 export class WatchedFile {
   readonly path: string;
@@ -20,12 +20,11 @@ export class WatchedFile {
    * and tries again each time.
    */
   changed(): { readonly text: string | undefined } | undefined {
-    const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false });
-    const stamp =
-      stat === undefined ? "gone" : `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
-    if (stamp === this.#stamp) return undefined;
+    let stamp = "unknown";
     try {
-      const text = ifThere(() => readNamedFile(this.path));
+      stamp = stampOf(this.path);
+      if (stamp === this.#stamp) return undefined;
+      const text = ifThere(() => readRegularFile(this.path));
       this.#stamp = stamp;
       this.#failed = undefined;
       return { text };
@@ -35,4 +34,10 @@ export class WatchedFile {
       throw error;
     }
   }
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined) return "gone";
+  return `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }

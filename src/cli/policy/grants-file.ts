@@ -5,6 +5,7 @@ import { Fault } from "../../engine/fault.ts";
 import type { ApprovalGrant } from "../../engine/policy/approval.ts";
 import type { AskedAction } from "../../engine/policy/rule.ts";
 import { makeDirectoryFor, readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { parseStrictJson } from "../../host/strict-json.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
 import { UsageError } from "../usage-error.ts";
@@ -55,7 +56,7 @@ export function watchGrants(file: string, log: Log): () => readonly ApprovalGran
 }
 
 function parse(text: string): NamedGrant[] {
-  const { grants } = JSON.parse(text) as { grants: NamedGrant[] };
+  const { grants } = parseStrictJson(text) as { grants: NamedGrant[] };
   const isGrant = ({ id, at, question, client, expires }: NamedGrant) =>
     typeof id === "string" &&
     typeof at === "string" &&

@@ -3,7 +3,7 @@
 import { join, resolve } from "node:path";
 import type { Dialect } from "../../contract/dialect.ts";
 import { clock } from "../../engine/clock.ts";
-import { Fault } from "../../engine/fault.ts";
+import { Fault, type FaultCode } from "../../engine/fault.ts";
 import { defaultRules } from "../../engine/policy/default-rules.ts";
 import { type Overridden, overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
@@ -76,6 +76,12 @@ function configuredPolicy(environment: NodeJS.ProcessEnv): string | undefined {
   return directory === undefined ? undefined : join(directory, "policy.json");
 }
 
+const whyUnread: { readonly [code in FaultCode]?: string } = {
+  permission_denied: ": permission denied",
+  not_a_file: ": it is not a regular file",
+  too_large: ": it is too large",
+};
+
 function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[] | undefined {
   let text: string | undefined;
   try {
@@ -84,7 +90,7 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
     // A home that this user may not enter is not theirs, so what lies in it is not their policy.
     if (!required && !(error instanceof Fault) && isAnswer(error)) return undefined;
     throw new UsageError(
-      `the policy ${file.path} cannot be read${Fault.is(error, "permission_denied") ? ": permission denied" : ""}`,
+      `the policy ${file.path} cannot be read${error instanceof Fault ? (whyUnread[error.code as FaultCode] ?? "") : ""}`,
     );
   }
   if (text === undefined) {

@@ -6,6 +6,7 @@ import { validate } from "../../contract/validate.ts";
 import { sayIssue } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { type GlobProblem, problemOf } from "../../engine/policy/path-globs.ts";
+import { parseStrictJson } from "../../host/strict-json.ts";
 
 const paths = {
   type: "array",
@@ -87,7 +88,7 @@ export function parsePolicy(
 ): { readonly document: PolicyDocument } | { readonly wrong: readonly string[] } {
   let content: unknown;
   try {
-    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+    content = parseStrictJson(text);
   } catch (error) {
     return { wrong: [`not JSON (${error instanceof Error ? error.message : error})`] };
   }

@@ -4,6 +4,7 @@ import { Fault } from "../../engine/fault.ts";
 import type { Need } from "../../engine/policy/approval.ts";
 import { ruleName } from "../../engine/policy/rule.ts";
 import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { parseStrictJson } from "../../host/strict-json.ts";
 import type { ChosenPolicy } from "./policy-choice.ts";
 import { type PolicyDocument, parsePolicy } from "./policy-file.ts";
 
@@ -18,7 +19,7 @@ export function ruleWriter({ file }: ChosenPolicy) {
     if ("wrong" in parsed) throw new Fault("invalid_argument", { message: `the policy ${file} is wrong` });
     const rules = rulesFor(needs, parsed.document.rules);
     // As it is written, not as it was read: what the schema knows nothing about stays.
-    const document = JSON.parse(before.replace(/^\uFEFF/, "")) as { rules: unknown[] };
+    const document = parseStrictJson(before) as { rules: unknown[] };
     document.rules.push(...rules);
     const text = `${JSON.stringify(document, undefined, 2)}\n`;
     const after = parsePolicy(text);

@@ -3,6 +3,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { Grant } from "../../engine/workspace/grant.ts";
+import { parseStrictJson } from "../../host/strict-json.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { TokenEffect } from "./reach.ts";
 
@@ -67,7 +68,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
 
 /** Parses the file; relative directories start at its own. Throws an error that says what is wrong. */
 export function parseTokens(text: string, path: string): TokenRecord[] {
-  const content: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+  const content: unknown = parseStrictJson(text);
   if (!isRecord(content) || !Array.isArray(content.tokens)) throw new Error('it must be {"tokens": [...]}');
   const records = content.tokens.map((value, index) => {
     if (!isRecord(value)) throw new Error(`token ${index + 1} must be an object`);
@@ -86,9 +87,16 @@ export function parseTokens(text: string, path: string): TokenRecord[] {
     const policy = record.policy && resolve(dirname(path), record.policy);
     return { ...record, ...(roots && { roots }), ...(policy && { policy }) };
   });
-  const twice = records.find(({ name }, index) => records.findIndex(other => other.name === name) < index);
-  if (twice !== undefined) throw new Error(`there are two tokens named ${JSON.stringify(twice.name)}`);
+  const namesake = repeated(records, ({ name }) => name);
+  if (namesake !== undefined) throw new Error(`there are two tokens named ${JSON.stringify(namesake.name)}`);
+  const twin = repeated(records, one => one.hash);
+  if (twin !== undefined) throw new Error(`token ${JSON.stringify(twin.name)} has the hash of another`);
   return records;
+}
+
+function repeated(records: readonly TokenRecord[], key: (record: TokenRecord) => string) {
+  const seen = new Set<string>();
+  return records.find(record => seen.size === seen.add(key(record)).size);
 }
 
 export function printTokens(records: readonly TokenRecord[]): string {

@@ -43,7 +43,7 @@ export class Tokens implements Authenticator {
   readonly #timer: NodeJS.Timeout;
   /** By the whole record: a changed one is a different principal. */
   #known = new Map<string, KnownToken>();
-  /** The same by their blinded hashes, so that many tokens cost no more than one; of equal hashes the last counts. */
+  /** The same by their blinded hashes, so that many tokens cost no more than one. */
   #lookup = new Map<string, KnownToken>();
   readonly #blind = randomBytes(32);
 

@@ -16,12 +16,32 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { Fault } from "../../fault.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { errnoOf, system } from "../errno.ts";
 import { keepsTimes } from "./file-system.ts";
 
 export function readNamedFile(path: string): string {
   return system(path, () => readFileSync(path, "utf8"));
+}
+
+/** More than any configuration holds. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** The same for a server that runs: does not wait for a FIFO, and takes no more memory than a configuration may. */
+export function readRegularFile(path: string): string {
+  return system(path, () => {
+    const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile())
+        throw new Fault("not_a_file", { path, kind: stat.isDirectory() ? "directory" : "other" });
+      if (stat.size > mostBytes) throw new Fault("too_large", { path, size: stat.size, limit: mostBytes });
+      return readFileSync(fd, "utf8");
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
 export interface SmallFile {
