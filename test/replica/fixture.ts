@@ -82,6 +82,8 @@ export class Line {
   forged: (info: WorkspaceInfo) => WorkspaceInfo = info => info;
   /** Is run after entries were read, before the answer. */
   afterEntries: () => Promise<void> = async () => {};
+  /** Is run before an entry is appended. */
+  beforeAppend: () => Promise<void> = async () => {};
   /** Is run after an entry was appended, before the answer. */
   afterAppend: () => Promise<void> = async () => {};
 
@@ -99,6 +101,7 @@ export class Line {
             return () => void hints.delete(hint);
           };
         return async (...args: unknown[]) => {
+          if (key === "append") await this.beforeAppend();
           if (this.isCut) throw cut();
           if (key === "append" && this.refusesAsStale) return { result: "stale" };
           if (key === "append") await this.holds;

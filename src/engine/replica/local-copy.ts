@@ -8,7 +8,7 @@ import { decode } from "../text/text.ts";
 import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import type { Change } from "../workspace/commit/change.ts";
-import type { Operation } from "../workspace/commit/publish.ts";
+import type { Operation, Publication } from "../workspace/commit/publish.ts";
 import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { type Keeper, snapshotTree, type TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
@@ -33,7 +33,14 @@ const mostKnown = 500_000;
 /** How often a change is computed again because a program writes into its files. */
 const attempts = 10;
 
-interface Applying {
+interface ApplyOptions {
+  /** Is called for each file that cannot be merged. */
+  readonly overlapped?: (at: string) => void;
+  /** What a change of this machine was computed from, by path. */
+  readonly bases?: Publication["bases"] | undefined;
+}
+
+interface Applying extends ApplyOptions {
   readonly state: TreeState;
   readonly contents: Contents;
   readonly overlapped: (at: string) => void;
@@ -66,7 +73,7 @@ export class LocalCopy {
 
   /**
    * Applies a log entry to the local copy. Unpublished local changes to the same files, including those that another
-   * program makes while this runs, are merged in. Calls `overlapped` for each file that cannot be merged.
+   * program makes while this runs, are merged in.
    */
   async apply(
     id: string,
@@ -74,11 +81,11 @@ export class LocalCopy {
     operations: readonly Operation[],
     state: TreeState,
     contents: Contents,
-    overlapped: (at: string) => void = () => {},
+    { overlapped, bases }: ApplyOptions = {},
   ): Promise<void> {
     for (let round = 1; ; round++) {
       const overlaps = new Set<string>();
-      const how = { state, contents, overlapped: (at: string) => overlaps.add(at) };
+      const how = { state, contents, bases, overlapped: (at: string) => overlaps.add(at) };
       const changes: Change[] = [];
       const moved = new Set<string>();
       for (const operation of operations) {
@@ -91,7 +98,7 @@ export class LocalCopy {
       try {
         const options = { id, by, unmasked: true, irrevocable: "allow", links: "refuse" } as const;
         await this.workspace.commit(changes, options);
-        for (const at of overlaps) overlapped(at);
+        for (const at of overlaps) overlapped?.(at);
         return;
       } catch (error) {
         if (round >= attempts || !Fault.is(error, "changed_meanwhile")) throw error;
@@ -132,15 +139,17 @@ export class LocalCopy {
   async #merged(
     at: string,
     theirs: Uint8Array,
-    { state, contents, overlapped }: Applying,
+    { state, contents, overlapped, bases }: Applying,
   ): Promise<{ readonly bytes: Uint8Array; readonly onto?: string }> {
     const known = state.get(at);
     const ours = this.read(at);
     if (ours === undefined || known?.kind !== "file") return { bytes: theirs };
     const onto = contentHash(ours);
-    if (onto === known.hash || onto === contentHash(theirs)) return { bytes: theirs, onto };
+    const own = bases?.get(at);
+    const from = own === undefined ? known.hash : contentHash(own);
+    if (onto === from || onto === contentHash(theirs)) return { bytes: theirs, onto };
     try {
-      const sources = [await contents(known.hash), ours, theirs].map(bufferOf);
+      const sources = [own ?? (await contents(from)), ours, theirs].map(bufferOf);
       const [base, mine, current] = await Promise.all(sources.map(bytes => decode(at, bytes)));
       if (base === undefined || mine === undefined || current === undefined) return { bytes: theirs, onto };
       const merged = await merge(base, { text: mine }, current);

@@ -49,6 +49,8 @@ const batch = 200;
 const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
+/** Changes that were sent and may come back with the log. */
+const mostBases = 16;
 
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
@@ -79,6 +81,10 @@ export class Replica implements Replication, AsyncDisposable {
   /** A command has changed files while the store could not be reached. */
   #unpublished: By | undefined;
   #onClose = () => {};
+  /** What sent changes were computed from, by change and path, until they are done here. */
+  readonly #bases = new Map<string, Publication["bases"]>();
+  /** What the directory holds already and was sent last: without an answer, it may be in the log. */
+  #sentDifference: string | undefined;
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
 
@@ -152,10 +158,14 @@ export class Replica implements Replication, AsyncDisposable {
           // A program has changed a file since the first was sent: only what comes out differently is sent again.
           const rest = published.length > 0 ? without(publication, published) : publication;
           if (rest !== publication && rest.operations.length === 0) return;
+          this.#note(rest);
           await this.#publish(rest, undefined, maxBytes, this.#revision + published.length);
           published.push(rest);
         });
-        for (const { operations } of published) this.#advance(operations);
+        for (const { id, operations } of published) {
+          this.#advance(operations);
+          this.#bases.delete(id);
+        }
         return result;
       } catch (error) {
         if (published.length > 0) throw await this.#notApplied(published, error);
@@ -165,6 +175,13 @@ export class Replica implements Replication, AsyncDisposable {
       await this.#pullMissed();
       if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
     }
+  }
+
+  /** If a change is sent and not done here, the log brings it back. Then its own base tells what it changed. */
+  #note({ id, bases }: Publication): void {
+    this.#bases.set(id, bases);
+    const [oldest] = this.#bases.keys();
+    if (this.#bases.size > mostBases && oldest !== undefined) this.#bases.delete(oldest);
   }
 
   /**
@@ -274,6 +291,7 @@ export class Replica implements Replication, AsyncDisposable {
     for (const part of entryParts(operations)) {
       const whole = part.last && complete;
       const publication = publicationOf(this.#copy, by, part.operations);
+      this.#sentDifference = publication.id;
       await this.#publish(publication, complete === undefined ? undefined : whole === true, maxBytes);
       this.#advance(publication.operations);
       id ??= publication.id;
@@ -367,12 +385,16 @@ export class Replica implements Replication, AsyncDisposable {
   async #take(entry: LogEntry): Promise<void> {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
-    if (entry.id === this.#unsent.first?.id) return this.#advance(operations); // sent, and done here
+    // Sent, and done here: merged into what programs have written since, it would overlap with itself.
+    if (entry.id === this.#unsent.first?.id || entry.id === this.#sentDifference)
+      return this.#advance(operations);
     const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
     this.#unsent.mixed = isAhead;
     try {
-      await this.#copy.apply(entry.id, by, operations, this.state, get, at => this.#tellOverlap(at, entry));
+      const bases = this.#bases.get(entry.id);
+      const overlapped = (at: string) => this.#tellOverlap(at, entry);
+      await this.#copy.apply(entry.id, by, operations, this.state, get, { overlapped, bases });
       this.#advance(operations);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
@@ -393,7 +415,8 @@ export class Replica implements Replication, AsyncDisposable {
     for (const operation of operations) {
       const id = this.#copy.workspace.archive.changes.newId();
       try {
-        await this.#copy.apply(id, by, [operation], this.state, get, at => this.#tellOverlap(at, entry));
+        const overlapped = (at: string) => this.#tellOverlap(at, entry);
+        await this.#copy.apply(id, by, [operation], this.state, get, { overlapped });
       } catch (error) {
         if (!isDisagreement(error)) throw error;
       }

@@ -81,6 +81,7 @@ export function planWrite(
     ...base,
     effect: stat === undefined ? "created" : "modified",
     ...(stat && trash && { before: { ...describe(stat), ...trash } }),
+    ...(read && { base: read }),
     after: { kind: "file", size: bytes.length, mode, bytes, ...(blob && { blob }) },
   });
 }

@@ -35,6 +35,8 @@ interface PlannedEffectBase {
   readonly source?: { readonly path: WorkspacePath; readonly at: string };
   readonly before?: ContentSource;
   readonly after?: ContentSource;
+  /** The content that an edit was computed from. */
+  readonly base?: Buffer;
   /** A move that also changed the content: `before` is the moved content, not the replaced one. */
   readonly edited?: boolean;
   /** The identity of what a move takes to its destination, if it is not copied. */

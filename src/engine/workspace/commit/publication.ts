@@ -50,6 +50,7 @@ export function publicationOf(
   root: string,
 ): Publication {
   const contents = new Map<string, Uint8Array>();
+  const bases = new Map<string, Uint8Array>();
   const below = (path: string) => path.slice(root === "/" ? 1 : root.length + 1);
   const kept = (bytes: Uint8Array): string => {
     const hash = contentHash(bytes);
@@ -71,11 +72,12 @@ export function publicationOf(
     }
     if (kind === "file" && bytes !== undefined) {
       const mode = after?.mode ?? 0o666 & ~umask;
+      if (outcome.base) bases.set(at, outcome.base);
       return [{ do: "write", at, hash: kept(bytes), size: bytes.length, mode }];
     }
     if (kind === "symlink") return [{ do: "symlink", at, target: after?.target ?? "" }];
     const mode = after?.mode ?? 0o777 & ~umask;
     return [{ do: effect === "created" ? "mkdir" : "mode", at, mode }];
   });
-  return { id, by, operations: [...made, ...operations], contents };
+  return { id, by, operations: [...made, ...operations], contents, bases };
 }

@@ -30,6 +30,8 @@ export interface Publication {
   readonly by: By;
   readonly operations: readonly Operation[];
   readonly contents: ReadonlyMap<string, Uint8Array>;
+  /** What edits were computed from, by path. The log may not have it: programs write into the directory as well. */
+  readonly bases?: ReadonlyMap<string, Uint8Array>;
 }
 
 /** Resolves when it is published. Rejects with `Behind` where others were faster, or with a fault. */
