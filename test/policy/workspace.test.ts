@@ -78,6 +78,39 @@ describe("what a rule denies", () => {
     expect(JSON.stringify((refused as Fault).data)).toContain("rule 1");
     expect(JSON.stringify((refused as Fault).data)).not.toContain("midnight");
   });
+  it("is not named by the refusal to undo a change from before the rule", async () => {
+    const ids: string[] = [];
+    {
+      using before = open([]);
+      const at = (path: string) => before.at(path);
+      const write = (path: string, text: string): Change => ({
+        kind: "write",
+        path: at(path),
+        bytes: Buffer.from(text),
+      });
+      for (const change of [
+        write("secrets/midnight", "1"),
+        write("secrets/midnight", "2"),
+        { kind: "move", from: at("secrets/midnight"), to: at("app/moved") },
+        { kind: "move", from: at("app/moved"), to: at("secrets/midnight") },
+        write("tree/in/midnight.pem", "3"),
+        { kind: "copy", from: at("tree"), to: at("copy") },
+        { kind: "remove", path: at("tree"), recursive: true },
+        { kind: "remove", path: at("secrets/midnight") },
+      ] satisfies Change[])
+        ids.push((await before.commit([change], { parents: true })).id);
+    }
+    using workspace = open();
+    let refused = 0;
+    for (const change of ids)
+      for (const dryRun of [true, false])
+        await undo(workspace, { change, dryRun }).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(Fault);
+          expect(JSON.stringify((error as Fault).data)).not.toContain("midnight");
+          refused++;
+        });
+    expect(refused).toBeGreaterThan(10);
+  });
   it("cannot be written, removed, moved, or taken along with its directory", async () => {
     using workspace = open();
     const at = (path: string) => workspace.at(path);

@@ -72,8 +72,16 @@ async function undoOne(workspace: Workspace, record: ChangeRecord, options: Undo
     return undone;
   } catch (error) {
     await confirm(); // then that is why
-    throw error;
+    throw withoutHiddenName(workspace, record, error);
   }
+}
+
+/** A refusal about a file that a rule hides names the change, which the caller knows, and not the file. */
+function withoutHiddenName(workspace: Workspace, { id }: ChangeRecord, error: unknown): unknown {
+  if (!(error instanceof Fault)) return error;
+  const { path, rule = "" }: { readonly path?: string; readonly rule?: string } = error.data;
+  if (path === undefined || !workspace.isHidden(path)) return error;
+  return new Fault("forbidden", { path: `a file of change ${id}`, rule, to: "open" });
 }
 
 async function tryUndo(
