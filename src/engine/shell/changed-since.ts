@@ -2,7 +2,7 @@
 // change. find(1) looks at a tree several times as fast as calls from here would; a large tree is divided among several,
 // which a shell starts: what Node takes to start a process grows with its memory.
 import { availableParallelism } from "node:os";
-import { secondLevel } from "../workspace/tree/second-level.ts";
+import { pathsToLookAt } from "../workspace/tree/division.ts";
 import { reducedEnvironment } from "./environment.ts";
 import { startProcess } from "./process.ts";
 import { singleQuoted } from "./single-quoted.ts";
@@ -56,7 +56,7 @@ function scriptOf(parts: readonly (readonly string[])[], test: readonly string[]
 /** Paths for each process; undefined if one process is enough or the tree cannot be divided. */
 function divided(tree: string, since: number): readonly (readonly string[])[] | "changed" | undefined {
   const count = Math.min(availableParallelism(), mostProcesses);
-  const paths = count < 2 ? undefined : secondLevel(tree, since);
+  const paths = count < 2 ? undefined : pathsToLookAt(tree, since);
   if (paths === "changed") return paths;
   if (paths === undefined || paths.length < count) return undefined;
   return Array.from({ length: count }, (_, i) => paths.filter((_, at) => at % count === i));
