@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { rgPath } from "@vscode/ripgrep";
 import { callEmbedded } from "../src/contract/embedded.ts";
 import { polyfs } from "../src/dialects/polyfs/index.ts";
 import { openEngine } from "../src/engine/engine.ts";
@@ -191,64 +192,90 @@ async function thousand(): Promise<void> {
   );
 }
 
+type Call = readonly [tool: string, params: object];
+
 /** The same calls in a fork and in a plain directory, by turns. */
 async function working(workspaces: Workspaces): Promise<void> {
-  const { root } = await workspaces.find("fork-0");
-  const reads = (round: number) =>
-    Array.from({ length: 50 }, (_, i): [string, object] => {
-      const file = ((round * 50 + i) * 4) % files;
-      return ["read_file", { path: `src/m${file % 250}/f${file}.ts` }];
-    });
-  const calls: { readonly [what: string]: (round: number) => readonly [string, object][] } = {
-    "read 50 files": reads,
-    "read 50 files at once": reads,
-    [`search ${files / 4} files`]: round => [
-      ["search_text", { pattern: `nothing-like-this-${round}`, literal: true }],
-    ],
-    "edit 20 files": round =>
-      Array.from(
-        { length: 20 },
-        (_, i) =>
-          ["write_file", { path: `src/m${i}/edited.ts`, content: `${round}\n`.repeat(50) }] as [
-            string,
-            object,
-          ],
-      ),
-  };
+  const roots = { plain: join(place, "copied"), fork: (await workspaces.find("fork-0")).root };
   using plain = openEngine({
-    roots: [{ path: join(place, "copied"), access: "read-write" }],
+    roots: [{ path: roots.plain, access: "read-write" }],
     state: join(place, "state-plain"),
   });
   using fork = openEngine({
-    roots: [{ path: root, access: "read-write" }],
+    roots: [{ path: roots.fork, access: "read-write" }],
     state: join(place, "state-fork"),
   });
-  for (const [what, make] of Object.entries(calls)) {
-    const times = { plain: [] as number[], fork: [] as number[] };
-    const processor = { plain: [] as number[], fork: [] as number[] };
-    const rounds = what.startsWith("read") ? 150 : 30;
-    for (let round = 0; round < rounds; round++) {
-      const engines = { plain, fork };
-      for (const which of round % 2 === 0 ? (["plain", "fork"] as const) : (["fork", "plain"] as const)) {
-        const call = async ([tool, params]: readonly [string, object]) => {
-          const outcome = await callEmbedded(polyfs, tool, params, { engine: engines[which] });
-          if ("error" in outcome || outcome.isError === true)
-            throw new Error(`${tool} failed: ${JSON.stringify(params)}`);
-        };
-        const before = processorMs();
-        const time = await timed(async () => {
-          if (what.endsWith("at once")) await Promise.all(make(round).map(call));
-          else for (const one of make(round)) await call(one);
-        });
-        if (round < rounds / 5) continue;
-        times[which].push(time);
-        processor[which].push(processorMs() - before);
-      }
+  const engines = { plain, fork };
+  const call = async (which: Place, [tool, params]: Call) => {
+    const outcome = await callEmbedded(polyfs, tool, params, { engine: engines[which] });
+    if ("error" in outcome || outcome.isError === true)
+      throw new Error(`${tool} failed: ${JSON.stringify(params)}`);
+  };
+  const inTurn = (make: (round: number) => readonly Call[]) => async (which: Place, round: number) => {
+    for (const one of make(round)) await call(which, one);
+  };
+  const fileOf = (i: number) => `src/m${((i * 4) % files) % 250}/f${(i * 4) % files}.ts`;
+  const reads = (round: number) =>
+    Array.from({ length: 50 }, (_, i): Call => ["read_file", { path: fileOf(round * 50 + i) }]);
+  const twenty = (make: (i: number) => Call) => Array.from({ length: 20 }, (_, i) => make(i));
+  const edit = (file: number, round: number): Call => [
+    "edit_file",
+    { path: fileOf(file), edits: [{ start_line: 2, new: `const round = ${round};` }] },
+  ];
+  await compared("read 50 files", 150, inTurn(reads));
+  await compared("read 50 files at once", 150, (which, round) =>
+    Promise.all(reads(round).map(one => call(which, one))),
+  );
+  await compared(
+    `search ${files / 4} files`,
+    30,
+    inTurn(round => [["search_text", { pattern: `nothing-like-this-${round}`, literal: true }]]),
+  );
+  await compared(`search ${files / 4} files with ripgrep alone`, 30, (which, round) =>
+    spawnSync(rgPath, ["-F", `nothing-like-this-${round}`, "."], { cwd: roots[which], stdio: "ignore" }),
+  );
+  const content = (round: number) => `${round}\n`.repeat(50);
+  await compared(
+    "write 20 new files",
+    50,
+    inTurn(round =>
+      twenty(i => ["write_file", { path: `src/m${i}/new-${round}.ts`, content: content(round) }]),
+    ),
+  );
+  await compared(
+    "edit 20 files for the first time",
+    50,
+    inTurn(round => twenty(i => edit(round * 20 + i, round))),
+  );
+  await compared(
+    "edit 20 files again",
+    50,
+    inTurn(round => twenty(i => edit(i, 1000 + round))),
+  );
+}
+
+type Place = "plain" | "fork";
+
+/** The first fifth of the rounds is not counted: code that runs for the first time is slow. */
+async function compared(
+  what: string,
+  rounds: number,
+  action: (which: Place, round: number) => unknown,
+): Promise<void> {
+  const times = { plain: [] as number[], fork: [] as number[] };
+  const processor = { plain: [] as number[], fork: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    for (const which of round % 2 === 0 ? (["plain", "fork"] as const) : (["fork", "plain"] as const)) {
+      const before = processorMs();
+      const time = await timed(() => action(which, round));
+      if (round < rounds / 5) continue;
+      times[which].push(time);
+      processor[which].push(processorMs() - before);
     }
-    row(`${what}: plain directory`, ...times.plain);
-    const clock = median(times.fork) / median(times.plain);
-    const work = middle(processor.fork) / middle(processor.plain);
-    row(`${what}: fork (${clock.toFixed(2)} x, processor time ${work.toFixed(2)} x)`, ...times.fork);
   }
+  row(`${what}: plain directory`, ...times.plain);
+  const clock = median(times.fork) / median(times.plain);
+  const work = middle(processor.fork) / middle(processor.plain);
+  row(`${what}: fork (${clock.toFixed(2)} x, processor time ${work.toFixed(2)} x)`, ...times.fork);
 }
 process.exit();

@@ -42,6 +42,7 @@ import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
 import { addressOf, type EntryRef, entryKey, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
+import { contentAt } from "./if-there.ts";
 import type { ByteRange } from "./journal.ts";
 import type { JournalState } from "./journal-pair.ts";
 import {
@@ -72,6 +73,7 @@ import { comparesContent, verify } from "./verify.ts";
 const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
 const manySteps = 200;
+const mostCompared = 1024 * 1024;
 
 export class Committer {
   readonly #roots: readonly Root[];
@@ -238,6 +240,13 @@ export class Committer {
         together?.end(others, by => reportOf(log.newId(), { by, outcomes: [], parents: [] }, plan));
         await telling;
         return commit as Commit;
+      }
+      if (!isShort && isInJournal(journalled, plan)) {
+        journalState.wait({ ...journalled, contents: contentsOf(plan) });
+        const commit = reports()[0] as Commit;
+        await this.#tell(commit);
+        await letGo(plan, journalled, journalState);
+        return commit;
       }
       const recorded = await this.#remember(journalled, plan, frees);
       const report = await gently(reporting(ids[0] as string, parts[0] as CommitPart, plan));
@@ -487,6 +496,23 @@ function contentsOf({ stages }: CommitPlan): Map<string, Uint8Array> {
 }
 
 const mostFreeing = 64; // each holds a descriptor
+
+/**
+ * Whether recording can wait although old content cannot stay where it is: the journal holds the same bytes. Another
+ * program may have written into the old file until it was replaced, so they are compared.
+ */
+function isInJournal({ intent, blob }: JournalledCommit, { places, lasting }: CommitPlan): boolean {
+  const { account } = intent;
+  const after = account.files.map(({ before: _, replaced: __, ...file }) => file);
+  if (bytesIn(account) > mostCompared || !canWait({ ...account, files: after }, lasting)) return false;
+  return account.files.every(({ before, replaced }) =>
+    [before, replaced].every(old => {
+      if (old?.spot === undefined) return true;
+      const { at = 0, length = 0 } = old.blob ?? {};
+      return old.blob && contentAt(places.address(old.spot))?.equals(blob.subarray(at, at + length));
+    }),
+  );
+}
 
 /**
  * Removes the content that the commit put aside. The answer waits for it, so that a caller never sees a temporary
