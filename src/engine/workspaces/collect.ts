@@ -1,10 +1,8 @@
 // What keeps a directory of workspaces in order: unused forks are dropped, what was dropped long ago is
 // removed, and so is what a dead process left half made. Safe to run at any time and in several processes.
-import { purgeLater } from "../workspace/commit/purge.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
-import { Handle } from "../workspace/handle.ts";
 import { claimsIn, clearClaims } from "../workspace/system/claim.ts";
-import { dismantle } from "./materialise.ts";
+import { dismantle, removeMoved } from "./materialise.ts";
 import type { WorkspaceRecord } from "./record.ts";
 import type { ListedWorkspace, Workspaces } from "./workspaces.ts";
 
@@ -54,8 +52,7 @@ export async function tidy(workspaces: Workspaces): Promise<void> {
     const latest = snapshots.latestOf(new Set(all.map(({ id }) => id)));
     return new Set([...latest, ...all.map(({ snapshot }) => snapshot ?? "")]);
   });
-  using removing = Handle.open(layout.removing);
-  for (const name of sys.names(layout.removing).map(String)) await purgeLater(removing, name);
+  for (const name of sys.names(layout.removing).map(String)) await removeMoved(layout, name);
   clearClaims(layout.claims);
 }
 

@@ -10,7 +10,7 @@ import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { Handle } from "../workspace/handle.ts";
-import { claimed } from "../workspace/system/claim.ts";
+import { claim, claimed } from "../workspace/system/claim.ts";
 import { cloneTree } from "../workspace/tree/clone-tree.ts";
 import { linkTree } from "../workspace/tree/link-tree.ts";
 import type { Layout } from "./layout.ts";
@@ -62,17 +62,22 @@ async function mountTree(layout: Layout, tree: string, snapshot: string): Promis
 }
 
 /** Whether something is mounted where the tree is seen. */
-function isMounted(layout: Layout, tree: string): boolean {
-  const place = join(layout.trees, tree);
+function isMounted(place: string): boolean {
   const [outer, inner] = [sys.lstat(place), sys.lstat(join(place, "tree"))];
   return outer !== undefined && inner !== undefined && outer.dev !== inner.dev;
 }
 
 /** Mounts an overlay that is not mounted: the machine was restarted. Two processes do it once. */
 export async function remount(layout: Layout, tree: string, snapshot: string): Promise<void> {
-  if (isMounted(layout, tree)) return;
-  using _ = await claimed(layout.claims, `mount-${tree}`);
-  if (!isMounted(layout, tree)) await mountTree(layout, tree, snapshot);
+  const place = join(layout.trees, tree);
+  if (isMounted(place)) return;
+  using _ = await mounting(layout, tree);
+  if (!isMounted(place) && sys.lstat(place) !== undefined) await mountTree(layout, tree, snapshot);
+}
+
+/** Held while a tree that others may know is mounted or taken away: what is moved away must not be mounted again. */
+function mounting({ claims }: Layout, tree: string): Promise<Disposable> {
+  return claimed(claims, `mount-${tree}`);
 }
 
 /**
@@ -83,17 +88,36 @@ const longestPauseMs = 1280;
 
 /** Takes a tree away: false if its mount is still in use. */
 export async function dismantle(layout: Layout, tree: string): Promise<boolean> {
-  const place = join(layout.trees, tree);
-  if (sys.lstat(place) === undefined) return true;
-  for (let pause = 10; isMounted(layout, tree); pause *= 2) {
+  const away = `tree-${tree}`;
+  {
+    using _ = await mounting(layout, tree);
+    const place = join(layout.trees, tree);
+    if (sys.lstat(place) === undefined) return true;
+    if (!(await isUnmounted(place))) return false;
+    sys.rename(place, join(layout.removing, away));
+  }
+  await removeMoved(layout, away);
+  return true;
+}
+
+async function isUnmounted(place: string): Promise<boolean> {
+  for (let pause = 10; isMounted(place); pause *= 2) {
     if ((await unmount(place, "tree")) === undefined) continue;
     if (pause > longestPauseMs) return false;
     await setTimeout(pause);
   }
-  sys.rename(place, join(layout.removing, `tree-${tree}`));
-  using removing = Handle.open(layout.removing);
-  await purgeLater(removing, `tree-${tree}`);
   return true;
+}
+
+/**
+ * Removes what was moved to `removing`, unless another process does: two would get in each other's way. The mount(8) of
+ * a killed process may have mounted the tree after it was moved.
+ */
+export async function removeMoved({ claims, removing }: Layout, name: string): Promise<void> {
+  using held = claim(claims, `removing-${name}`);
+  if (held === undefined || !(await isUnmounted(join(removing, name)))) return;
+  using directory = Handle.open(removing);
+  await purgeLater(directory, name);
 }
 
 /** Notes that a workspace was used just now. */
