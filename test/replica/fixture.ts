@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Fault } from "../../src/engine/fault.ts";
+import { Fault, type StoreFailure } from "../../src/engine/fault.ts";
 import type { Policy } from "../../src/engine/policy/policy.ts";
 import { openReplica } from "../../src/engine/replica/open-replica.ts";
 import type { Replica } from "../../src/engine/replica/replica.ts";
@@ -68,6 +68,8 @@ type Hint = Parameters<WorkspaceStore["changed"]>[0];
 export class Line {
   readonly store: WorkspaceStore;
   isCut = false;
+  /** What the store fails with while it is cut. */
+  cutAs: StoreFailure = "unreachable";
   /** Is not told what others append. */
   isDeaf = false;
   /** Lets the next append happen and loses the answer. */
@@ -88,7 +90,7 @@ export class Line {
   afterAppend: () => Promise<void> = async () => {};
 
   constructor(store: WorkspaceStore, hints = new Set<Hint>()) {
-    const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
+    const cut = () => new Fault("store_unavailable", { reason: this.cutAs, detail: "cut" });
     this.store = new Proxy(store, {
       get: (target, key: keyof WorkspaceStore) => {
         const method = target[key] as (...args: unknown[]) => unknown;

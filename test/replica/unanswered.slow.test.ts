@@ -5,6 +5,8 @@ import "./failing-files.ts"; // first
 import { renameSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
+import { undoMany } from "../../src/engine/history/undo-many.ts";
 import { type FailingCall, failingCalls, withFailing } from "./failing-files.ts";
 import { Fixture, type Line, type Machine } from "./fixture.ts";
 
@@ -129,3 +131,20 @@ async function until(action: () => Promise<void> | undefined): Promise<void> {
     }
   }
 }
+
+it.each(["unreachable", "full"] as const)(
+  "an undo of several changes that a store stops halfway (%s) does not say that nothing was changed",
+  async reason => {
+    await using fixture = new Fixture();
+    const here = await fixture.machine("here", { f: "0\n" });
+    for (const name of ["a", "b", "c"]) await here.write(name, "1\n");
+    const records = await listChanges(here.workspace, { limit: 3 });
+    here.line.cutAs = reason;
+    here.line.afterAppend = async () => {
+      here.line.isCut = true;
+    };
+    const fault = { code: "store_unavailable", data: { change: "unknown" } };
+    await expect(undoMany(here.workspace, records, {})).rejects.toMatchObject(fault);
+    expect(Object.keys(here.tree())).toEqual(["a", "b", "f"]);
+  },
+);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
+import { fill, mountSmall } from "../commit/small-disk.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
 const lines = (...all: string[]) => `${all.join("\n")}\n`;
@@ -306,5 +307,26 @@ describe("a merge", () => {
     await expect(fixture.workspaces.merge(fork, fixture.opener)).rejects.toMatchObject({ code: "base_gone" });
     expect((await fixture.workspaces.diff(fork, fixture.opener)).map(({ path }) => path)).toEqual(["a.txt"]);
     expect(treeOf(fork.root)).toEqual({ "a.txt": "changed\n" });
+  });
+});
+
+describe("a store that is full", () => {
+  it("does not make a merge that was done look like one that was not", async ({ skip }) => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ a: "a\n" });
+    fixture.files(fork.root, { a: "changed\n" });
+    const objects = join(fixture.path, "all/store/objects");
+    await using mount = mountSmall(objects, "64k");
+    skip(!mount.mounted, "needs leave to mount a file system");
+    fill(objects);
+    const { change, unnoted } = await fixture.workspaces.merge(fork, fixture.opener);
+    expect(change).toBeDefined();
+    expect(unnoted).toBe(true);
+    expect(treeOf(base)).toEqual({ a: "changed\n" });
+    rmSync(join(objects, "ballast"));
+    expect(await fixture.workspaces.merge(fork, fixture.opener)).toEqual({ files: [] });
+    fixture.files(fork.root, { b: "b\n" });
+    expect(await fixture.workspaces.merge(fork, fixture.opener)).not.toHaveProperty("unnoted");
+    expect(treeOf(base)).toEqual({ a: "changed\n", b: "b\n" });
   });
 });

@@ -46,7 +46,9 @@ export const workspace = polyfsTool({
     const target = name === undefined ? current : await reached(workspaces, name, current, call);
     if (action === "diff") return await difference(workspaces, target, call);
     if (action === "merge") {
-      const { change, files } = await workspaces.merge(target, call.workspace, { signal: call.signal });
+      const { change, files, unnoted } = await workspaces.merge(target, call.workspace, {
+        signal: call.signal,
+      });
       if (change === undefined) return text(`${target.name} has nothing that its base lacks`);
       const lines = new AnswerLines(answerBytes(call.settings) - 200);
       lines.note(`merged ${target.name}: ${counted(files.length, "file")}, change ${change} of its base`);
@@ -56,6 +58,7 @@ export const workspace = polyfsTool({
         ({ path, effect, merged }) =>
           `${letters[effect]} ${printable(path)}${merged ? " (merged with the base's changes)" : ""}`,
       );
+      if (unnoted) lines.note(unnotedMerge);
       return text(lines.toString());
     }
     refuseKept(target, call.settings.boundWorkspace);
@@ -65,6 +68,9 @@ export const workspace = polyfsTool({
     );
   },
 });
+
+const unnotedMerge =
+  "[merged, but the store could not note it: the next merge of this fork compares both sides from before this one]";
 
 /** A workspace that the caller may act on: the current one, or one that was forked from it, directly or not. */
 async function reached(

@@ -23,10 +23,19 @@ export async function undoMany(
   } catch (error) {
     const { path: _, chosenAfter: __, ...again } = options;
     for (const { commit } of done.toReversed())
-      if (commit !== undefined) await undo(workspace, { ...again, change: commit.id });
+      if (commit !== undefined)
+        await undo(workspace, { ...again, change: commit.id }).catch(reason => {
+          throw inDoubt(reason);
+        });
     throw error;
   }
   return done;
+}
+
+/** Some changes stay undone: a store that is lost by now must not say that nothing was changed. */
+function inDoubt(reason: unknown): unknown {
+  if (!Fault.is(reason, "store_unavailable")) return reason;
+  return new Fault("store_unavailable", { ...reason.data, change: "unknown" }, { cause: reason });
 }
 
 function unlessStale(change: ChangeRecord): (error: unknown) => Undone {

@@ -37,6 +37,8 @@ export interface MergeResult {
   /** The change of the base; absent where there was nothing to do. */
   readonly change?: string;
   readonly files: readonly MergedFile[];
+  /** The store could not note it: the next merge compares both sides from before this one. */
+  readonly unnoted?: true;
 }
 
 export interface MergeOptions {
@@ -68,11 +70,13 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
     }
     try {
       const change = await commit(plan.outcomes, trees);
-      if (changes.length > 0) await remember(options, trees, await merged(change ?? "", changes));
+      const isNoted =
+        changes.length === 0 ||
+        (await remember(options, trees, await merged(change ?? "", changes)).then(() => true, unlessFault));
       const files = plan.outcomes
         .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
         .map(fileOf);
-      return change === undefined ? { files } : { change, files };
+      return { files, ...(change !== undefined && { change }), ...(!isNoted && { unnoted: true }) };
     } catch (error) {
       if (!Fault.is(error, "changed_meanwhile") || round === rounds) throw error;
     }
@@ -243,6 +247,12 @@ async function remember(
     const { result } = await store.append(id, info.revision, entry, { objects: [...objects] });
     if (result !== "stale") return;
   }
+}
+
+/** The merge is done by then, and is no failure. Without the note it is as after a crash. */
+function unlessFault(error: unknown): false {
+  if (!(error instanceof Fault)) throw error;
+  return false;
 }
 
 /** Values that a rule masks are not shown in a refusal. */
