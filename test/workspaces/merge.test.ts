@@ -33,6 +33,25 @@ describe("a fork", () => {
     expect(changes.map(({ path }) => path)).toEqual(["a.txt", "b.txt"]);
   });
 
+  it.each(["../elsewhere", "other", "gone"])(
+    "may have a link to %s in place of a directory",
+    async target => {
+      using fixture = new Fixture();
+      fixture.files("elsewhere", { ".gitignore": "a\n" });
+      const { base, fork } = await fixture.forked({
+        "d/a": "a\n",
+        "d/e/a": "a\n",
+        "other/.gitignore": "a\n",
+      });
+      rmSync(join(fork.root, "d"), { recursive: true });
+      symlinkSync(target, join(fork.root, "d"));
+      const changes = await fixture.workspaces.diff(fork, fixture.opener);
+      expect(changes.map(({ path }) => path)).toEqual(["d", "d/a", "d/e", "d/e/a"]);
+      await fixture.workspaces.merge(fork, fixture.opener);
+      expect(lstatSync(join(base, "d")).isSymbolicLink()).toBe(true);
+    },
+  );
+
   it("leaves ignored files and .git out of the difference", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({

@@ -1,5 +1,6 @@
 // Which paths of a workspace git's rules ignore: dependencies and build output are there in a fork, but are neither
 // compared nor merged.
+import { Fault } from "../fault.ts";
 import { IgnoreRules, ruleEntries } from "../search/ignore.ts";
 import { isAnswer } from "../workspace/errno.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -43,13 +44,14 @@ export class Ignored {
 
   #added(outer: IgnoreRules, path: string): IgnoreRules {
     const [root] = this.#workspace.roots;
+    const where = path === "" ? (root?.path ?? "") : `${root?.path}/${path}`;
     try {
-      using directory = this.#workspace.directory(
-        this.#workspace.recorded(path === "" ? (root?.path ?? "") : `${root?.path}/${path}`),
-      );
+      using directory = this.#workspace.directory(this.#workspace.recorded(where));
+      if (directory.path !== where) return outer; // through a link, which git does not follow
       return outer.in(directory, path, ruleEntries(directory));
     } catch (error) {
-      if (isAnswer(error)) return outer; // not there, no directory, or closed to us: no rules of its own
+      // Not there, no directory, closed to us, or behind a link that leads out of the tree: no rules of its own.
+      if (isAnswer(error) || Fault.is(error, "outside_roots")) return outer;
       throw error;
     }
   }
