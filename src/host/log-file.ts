@@ -6,6 +6,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readSync,
@@ -73,12 +74,12 @@ export class LogFile implements Disposable {
     }
   }
 
-  #tail(length: number): { readonly bytes: Buffer; readonly isAll: boolean } {
+  #tail(length: number): { readonly bytes: Buffer; readonly size: number; readonly isAll: boolean } {
     const { fd } = this.#file;
     const { size } = fstatSync(fd);
     const bytes = Buffer.alloc(Math.min(size, length));
     const read = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-    return { bytes: bytes.subarray(0, read), isAll: bytes.length === size };
+    return { bytes: bytes.subarray(0, read), size, isAll: bytes.length === size };
   }
 
   /** A process that was killed may have left half a line. Ours begin after it, so that only that one is damaged. */
@@ -114,20 +115,38 @@ export class LogFile implements Disposable {
   }
 
   #writeAll(): void {
-    let done = 0;
-    try {
-      for (const [i, bytes] of this.#unwritten.entries()) {
-        for (let rest = bytes; rest.length > 0; ) {
-          const written = writeSync(this.#file.fd, rest);
-          this.#unwrittenBytes -= written;
-          rest = rest.subarray(written);
-          this.#unwritten[i] = rest;
-          this.#isTorn = rest.length > 0;
-        }
-        done++;
+    for (let bytes = this.#unwritten[0]; bytes !== undefined; bytes = this.#unwritten[0]) {
+      const wasTorn = this.#isTorn;
+      let written = 0;
+      try {
+        while (written < bytes.length) written += writeSync(this.#file.fd, bytes, written);
+        this.#unwritten.shift();
+        this.#isTorn = false;
+      } catch (error) {
+        const lineStart = written === 0 ? 0 : bytes.lastIndexOf(newline, written - 1) + 1;
+        const begun = bytes.subarray(lineStart, written);
+        if (begun.length > 0 && !(wasTorn && lineStart === 0) && this.#takeBack(begun)) written = lineStart;
+        this.#unwritten[0] = bytes.subarray(written);
+        this.#isTorn = written === 0 ? wasTorn : bytes[written - 1] !== newline;
+        throw error;
+      } finally {
+        this.#unwrittenBytes -= written;
       }
-    } finally {
-      this.#unwritten.splice(0, done);
+    }
+  }
+
+  /**
+   * Removes the beginning of a line from the end of the file: another process may write the next line, and this one may
+   * be killed before there is room for the rest. False if it is not at the end, or cannot be removed.
+   */
+  #takeBack(begun: Buffer): boolean {
+    try {
+      const { bytes, size } = this.#tail(begun.length);
+      if (!this.#file.regular || !bytes.equals(begun)) return false;
+      ftruncateSync(this.#file.fd, size - begun.length);
+      return true;
+    } catch {
+      return false;
     }
   }
 

@@ -194,9 +194,7 @@ describe("an audit log", () => {
       expect(errors).toHaveLength(1);
     });
 
-    it("ends the line that it began in the file where it began, also if that is moved away", async ({
-      skip,
-    }) => {
+    it("has whole lines in both files if it is moved away", async ({ skip }) => {
       const disk = join(dirname(path), "disk");
       await using mount = mountSmall(disk, "64k");
       skip(!mount.mounted, noMount);
@@ -208,6 +206,21 @@ describe("an audit log", () => {
       log.reopen();
       expect(readFileSync(`${path}.1`, "utf8").endsWith("\n")).toBe(true);
       expect(checkAudit(path).problems).toEqual([]);
+    });
+
+    it("leaves no half of a line, into which another process would write", async ({ skip }) => {
+      const disk = join(dirname(path), "disk");
+      await using mount = mountSmall(disk, "64k");
+      skip(!mount.mounted, noMount);
+      using _log = await filledUp(disk);
+      expect(readFileSync(path, "utf8").endsWith("\n")).toBe(true);
+      rmSync(join(disk, "ballast"));
+      {
+        using _other = new AuditLog(path, { maxBytes: 1e6, about: {}, onError: () => {} });
+      }
+      const lines = () => readFileSync(path, "utf8").split("\n").length;
+      await expect.poll(lines, { timeout: 60_000 }).toBe(44);
+      expect(checkAudit(path)).toMatchObject({ lines: 43, chains: 2, problems: [] });
     });
 
     it("writes nothing after it was closed", async ({ skip }) => {
