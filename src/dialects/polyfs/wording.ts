@@ -351,7 +351,7 @@ export const wording: Wording = {
   ),
   not_kept: say(
     ({ path, change }) =>
-      `the content of ${printable(path)} before ${change} is not kept: too large or too old, or the disk has no room for it`,
+      `the content of ${printable(path)} before ${change} is not kept: it was too large or is too old, or the disk had no room for it or failed`,
     "It cannot be undone here; a backup or version control may have it.",
   ),
   invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),

@@ -31,7 +31,9 @@ export function notes({ id, files, recorded }: Commit, { settings }: CallContext
   return [
     ...(changed ? [undoHint({ id })] : []),
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
-    ...(recorded ? [] : ["[too large to keep, or no room for it: this cannot be undone]"]),
+    ...(recorded
+      ? []
+      : ["[not kept in the history (too large, no room, or its disk failed): this cannot be undone]"]),
   ];
 }
 
