@@ -5,9 +5,9 @@ import { atOnce, gently } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
-import { addressOf, HeldDirectories } from "./held-directories.ts";
+import { addressOf, type HeldDirectories } from "./held-directories.ts";
 import { readingAt } from "./if-there.ts";
-import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
+import { changesOf, type JournalledCommit, reopened, temporaryNamesOf } from "./journalled-commit.ts";
 import { purge, purgeLater } from "./purge.ts";
 import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
@@ -17,13 +17,13 @@ const packLater = 64 * 1024; // larger contents are packed in a thread, so the e
 
 /** Records a commit, at once. */
 export function recordNow(journalled: JournalledCommit, archive: Archive): void {
-  using places = HeldDirectories.reopen(journalled.intent.places);
+  using places = reopened(journalled);
   atOnce(recording(journalled, archive, places));
 }
 
 /** The same, letting others run in between. */
 export async function recordLater(journalled: JournalledCommit, archive: Archive): Promise<void> {
-  using places = HeldDirectories.reopen(journalled.intent.places);
+  using places = reopened(journalled);
   for (const bytes of journalled.contents?.values() ?? []) await archive.objects.putLater(bytes);
   const files = changesOf(journalled.intent).flatMap(({ account }) => account.files);
   for (const { before, replaced } of files) {
@@ -37,18 +37,21 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
 }
 
 /** Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. */
-export async function dropLater({ intent }: JournalledCommit, unflushed: Unflushed): Promise<void> {
-  using places = HeldDirectories.reopen(intent.places);
+export async function dropLater(journalled: JournalledCommit, unflushed: Unflushed): Promise<void> {
+  const { intent } = journalled;
+  using places = reopened(journalled);
   for (let at = 0; at < intent.trash.length; at += mostPurged) {
     const some = intent.trash.slice(at, at + mostPurged);
     await Promise.all(some.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
   }
   unflushed.noteRemoved(intent.trash, places);
+  journalled.held?.[Symbol.dispose]();
 }
 
 /** The same, at once. */
-export function dropNow({ intent }: JournalledCommit, unflushed: Unflushed): void {
-  using places = HeldDirectories.reopen(intent.places);
+export function dropNow(journalled: JournalledCommit, unflushed: Unflushed): void {
+  const { intent } = journalled;
+  using places = reopened(journalled);
   for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
   unflushed.noteRemoved(intent.trash, places);
 }

@@ -252,7 +252,8 @@ export class Committer {
       const report = await gently(reporting(ids[0] as string, parts[0] as CommitPart, plan));
       const commit = { ...report, recorded: recorded === "later" ? isKept(account) : recorded };
       await this.#tell(commit);
-      if (recorded === "later") journalState.wait({ ...journalled, contents: contentsOf(plan) });
+      if (recorded === "later")
+        journalState.wait({ ...journalled, contents: contentsOf(plan), held: plan.places.holdOn() });
       else if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
       else journalState.keepRecorded(journalled);
       return commit;

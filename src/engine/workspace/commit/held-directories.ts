@@ -150,6 +150,21 @@ export class HeldDirectories implements Disposable {
     });
   }
 
+  /** Holds the directories of users, to find them again if they are moved: a commit that waits has content there. */
+  holdOn(): DirectoriesOfUsers {
+    const held = new DirectoriesOfUsers();
+    for (const [place, record] of this.records.entries()) {
+      const handle = this.#handles[place];
+      if (!("at" in record) || record.aside || handle === undefined) continue;
+      try {
+        held.handles.set(keyOf(record), Handle.open(handle.address));
+      } catch {
+        break; // there are no descriptors left: it is looked for at its path
+      }
+    }
+    return held;
+  }
+
   /** Reopens the directories of a journal entry; those that `open` does not find stay closed. */
   static reopen(
     records: readonly DirectoryRecord[],
@@ -196,6 +211,26 @@ export class HeldDirectories implements Disposable {
     this.#handles[place] = handle;
     return handle;
   }
+}
+
+/** Directories that stay open after their commit, wherever they are moved. */
+export class DirectoriesOfUsers implements Disposable {
+  readonly handles = new Map<string, Handle>();
+
+  /** One that a record names. The caller closes it. */
+  open(record: FoundDirectory): Handle | undefined {
+    const held = this.handles.get(keyOf(record));
+    return held === undefined ? undefined : Handle.open(held.address);
+  }
+
+  [Symbol.dispose](): void {
+    for (const handle of this.handles.values()) handle.close();
+    this.handles.clear();
+  }
+}
+
+function keyOf({ device, inode }: FoundDirectory): string {
+  return `${device}:${inode}`;
 }
 
 /** Opens the directory that a record names; undefined if it is gone or has been replaced. */

@@ -8,7 +8,14 @@
 import { isAbsolute } from "node:path";
 import type { TemporaryNames } from "../archive/log.ts";
 import { type PendingRecord, type Taken, withTaken } from "../archive/pending-record.ts";
-import { type DirectoryRecord, type EntryRef, isSingleName } from "./held-directories.ts";
+import {
+  type DirectoriesOfUsers,
+  type DirectoryRecord,
+  type EntryRef,
+  HeldDirectories,
+  isSingleName,
+  openRecorded,
+} from "./held-directories.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -28,6 +35,11 @@ export interface JournalEntry {
   readonly earlier?: readonly JournalledChange[];
   /** Earlier commits of the same process that were fully flushed before this one began. */
   readonly flushed?: readonly string[];
+}
+
+/** The directories of a commit of this process. */
+export function reopened({ intent, held }: JournalledCommit): HeldDirectories {
+  return HeldDirectories.reopen(intent.places, record => held?.open(record) ?? openRecorded(record, true));
 }
 
 /** A change for the archive. */
@@ -63,6 +75,8 @@ export interface JournalledCommit {
   flushed?: boolean;
   /** The directories that it has made, in the process that made them. */
   readonly made?: StepContext["made"];
+  /** Its directories, while it waits in the process that made it. */
+  readonly held?: DirectoriesOfUsers;
   /** New contents that are too large for the journal, by hash, while they are in memory. */
   readonly contents?: ReadonlyMap<string, Uint8Array>;
 }

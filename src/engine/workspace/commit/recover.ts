@@ -104,7 +104,8 @@ function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open
 export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
   const { intent } = journalled;
   const powerCut = intent.boot !== bootId();
-  const open = legacy?.open(journalled) ?? (record => openRecorded(record, !powerCut));
+  const open =
+    legacy?.open(journalled) ?? (record => journalled.held?.open(record) ?? openRecorded(record, !powerCut));
   using places = HeldDirectories.reopen(intent.places, open, at => legacy?.outage.hasMade(at) ?? false);
   const scene: StepContext = {
     places,
@@ -130,6 +131,7 @@ export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?
       entries.filter(({ place }) => isThere(places, place)),
       places,
     );
+    journalled.held?.[Symbol.dispose]();
   } else if (happened && (journalled.state === "commit" || journalled.state === "done")) {
     remember(journalled, legacy.archive, scene);
     const there = intent.steps.filter(step => placesOf(step).every(place => isThere(places, place)));
