@@ -197,7 +197,10 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const files = merged.files.map(
     ({ path, effect, merged: both }) => `${letters[effect]} ${visible(path)}${both ? " (merged)" : ""}\n`,
   );
-  return `${files.join("")}change ${merged.change}\n`;
+  const note = merged.unnoted
+    ? "The store could not note this merge: the next one compares both sides from before it.\n"
+    : "";
+  return `${files.join("")}change ${merged.change}\n${note}`;
 }
 
 async function drop(workspaces: Workspaces, given: Given): Promise<string> {
