@@ -6,6 +6,7 @@
 //
 // Entries that come together are written together: half the cost of a line is that of a single write.
 import { hash, randomBytes } from "node:crypto";
+import { auditJson } from "./audit-json.ts";
 import { LogFile } from "./log-file.ts";
 
 interface AuditLogOptions {
@@ -21,10 +22,8 @@ const longestWaitMs = 10;
 const mostWaiting = 100;
 /** How often a full disk is tried again. */
 const retryMs = 1000;
-/** What some programs take for the end of a line, terminals for commands, or readers for another order of text. */
-const misleading = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text holds the members of a JSON object. */
+/** A text holds the members of a JSON object, with values by `auditJson`. */
 type NewEntry = Readonly<Record<string, unknown>> | string;
 
 interface WaitingEntry {
@@ -75,10 +74,7 @@ export class AuditLog implements Disposable {
 
   #lineOf(at: number, entry: NewEntry): string {
     const time = this.#timeOf(at);
-    const fields = (typeof entry === "string" ? entry : JSON.stringify(entry).slice(1, -1)).replace(
-      misleading,
-      escaped,
-    );
+    const fields = typeof entry === "string" ? entry : auditJson(entry).slice(1, -1);
     const line = `{"chain":"${this.#chain}","seq":${++this.#number},"time":"${time}",${fields},"prev":"${this.#previous}"}`;
     this.#previous = lineHash(line);
     return line;
@@ -108,10 +104,6 @@ export class AuditLog implements Disposable {
     clearTimeout(this.#timer); // its descriptor may soon be that of another file
     this.#file[Symbol.dispose]();
   }
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 export function lineHash(line: string): string {

@@ -2,6 +2,7 @@
 // object of so many short members, and every call has one.
 import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { auditJson } from "../host/audit-json.ts";
 import { auditedChange } from "./audited-change.ts";
 import type { Caller } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
@@ -41,7 +42,7 @@ export function callEntry(
     `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +
-    `,"changes":${changes.length === 0 ? "[]" : JSON.stringify(changes.map(id => auditedChange(workspace, id)))}`
+    `,"changes":${changes.length === 0 ? "[]" : auditJson(changes.map(id => auditedChange(workspace, id)))}`
   );
 }
 
@@ -53,7 +54,7 @@ function member(name: string, value: string | undefined): string {
 const special = /[^ !#-[\]-~]/;
 
 function quoted(text: string): string {
-  return special.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return special.test(text) ? auditJson(text) : `"${text}"`;
 }
 
 function pathsOf(paths: readonly string[]): string {
@@ -71,7 +72,7 @@ const knownRoots = new WeakMap<readonly Root[], string>();
 function rootsOf(roots: readonly Root[]): string {
   let text = knownRoots.get(roots);
   if (text === undefined) {
-    text = JSON.stringify(roots.map(({ path }) => path));
+    text = auditJson(roots.map(({ path }) => path));
     knownRoots.set(roots, text);
   }
   return text;
