@@ -71,11 +71,13 @@ export class Network implements Disposable {
   }
 
   #addBridges(): void {
-    for (const [bridge, address] of [
-      [this.#bridge("d"), this.database],
-      [this.#bridge("a"), `${this.#subnet}.${agentsFrom + 1}`],
+    // With an address of its own: otherwise a bridge takes that of a new link, and what others send is lost for half a
+    // minute.
+    for (const [bridge, address, own] of [
+      [this.#bridge("d"), this.database, "02:00:00:00:00:01"],
+      [this.#bridge("a"), `${this.#subnet}.${agentsFrom + 1}`, "02:00:00:00:00:02"],
     ] as const) {
-      ip("link", "add", bridge, "type", "bridge");
+      ip("link", "add", bridge, "address", own, "type", "bridge");
       ip("address", "add", `${address}/25`, "dev", bridge);
       ip("link", "set", "dev", bridge, "up");
     }
