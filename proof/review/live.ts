@@ -56,7 +56,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
 
   await tally.attempt("question: allowed for the task by a key", async () => {
     const call = write("dos\n");
-    await page.getByRole("article").waitFor();
+    await page.getByRole("article").filter({ hasText: "dos" }).waitFor(); // and not the card of the call before
     await page.keyboard.press("t");
     same((await call).failed, false, "the call failed");
     same((await write("tres\n")).failed, false, "the next call failed");
