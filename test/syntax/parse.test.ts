@@ -212,6 +212,13 @@ describe("in Python that does not parse, layout tells what a definition belongs 
   });
 });
 
+it("begins a definition at its decorators also where Python does not parse", async () => {
+  const text =
+    "class A:\n        a = [1, 2\n        else:\n            )\n    @classmethod\n    @other\n    def b(\n    ) -> str:\n    def c(\n";
+  const [b] = (await declared("a.py", text)).filter(one => one.endsWith(".b"));
+  expect(b).toMatch(/^5-/);
+});
+
 describe("new syntax errors", () => {
   const told = async (path: string, before: string | undefined, after: string) =>
     (await newErrors(path, before, after)).map(({ line, column, text }) => `${line}:${column} ${text}`);

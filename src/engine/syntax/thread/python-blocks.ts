@@ -46,7 +46,9 @@ class PythonBlocks {
   add(one: RawDeclaration): void {
     this.#closeUpTo(one.bare);
     const head = reachesDefinition.test(one.head) ? firstLine(this.#text, one.bare) : one.head;
-    const index = this.#made.push({ ...one, head, parent: this.#open.at(-1)?.index ?? -1 }) - 1;
+    const start = decoratorsStart(this.#text, one.start);
+    const top = Math.min(one.top, start);
+    const index = this.#made.push({ ...one, top, start, head, parent: this.#open.at(-1)?.index ?? -1 }) - 1;
     if (!/^(function|class)$/.test(one.kind)) return;
     const line = lineStart(this.#text, one.bare);
     const isFirst = this.#text.slice(line, one.bare).trim() === "";
@@ -105,6 +107,19 @@ class PythonBlocks {
       if (node.startIndex < line && bracketed.test(node.type) && !node.hasError) return false;
     return true;
   }
+}
+
+/** Where a definition begins whose decorators the parser took for something else: they are on the lines above. */
+function decoratorsStart(text: string, found: number): number {
+  let start = found;
+  let line = lineStart(text, found);
+  const indent = text.slice(line, found);
+  while (indent.trim() === "" && line > 0) {
+    line = lineStart(text, line - 1);
+    if (!text.startsWith(`${indent}@`, line)) break;
+    start = line + indent.length;
+  }
+  return start;
 }
 
 /** Of a definition that was not parsed, the head is its first line. */
