@@ -5,7 +5,7 @@ import { Fault } from "../engine/fault.ts";
 import type { CallContext } from "./context.ts";
 import type { Outcome } from "./dialect.ts";
 import type { Tool } from "./tool.ts";
-import { plainWording, say } from "./wording.ts";
+import { plainWording, printable, say } from "./wording.ts";
 
 /** `run` does not throw: what it refuses is an outcome. Faults: `store_unavailable`, if it was not run. */
 export async function inReplica(
@@ -26,14 +26,19 @@ export async function inReplica(
   const staleMs = replication.staleMs ?? wasStale;
   if (effect !== "runs") return noted(await run(), staleMs);
   const by = { action: name, client: session.client, connection: session.connection };
+  const overlaps = new Set<string>();
+  const stop = replication.onOverlap(at => overlaps.add(at));
   const outcome = await run();
   try {
     await replication.publishChanges(by, workspace.maxBytes);
-    return outcome;
+    const shown = [...overlaps].filter(at => !workspace.isHidden(`${replication.root}/${at}`));
+    return overlaps.size === 0 ? outcome : overlapped(outcome, shown);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     call.failed?.(error);
     return unpublished(outcome, error);
+  } finally {
+    stop();
   }
 }
 
@@ -49,6 +54,17 @@ function noted(outcome: Outcome, staleMs: number | undefined): Outcome {
 /** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */
 function unpublished(outcome: Outcome, fault: Fault): Outcome {
   const text = `[${say(plainWording, fault)}. What commands changed is in this server's copy, and reaches the others when the store can be used again: do not repeat a command that has run.]`;
+  const said = withText(outcome, text);
+  return "error" in said ? said : { ...said, isError: true };
+}
+
+const mostNamed = 5;
+
+/** An error, too: what a command wrote there is not in the file. */
+function overlapped(outcome: Outcome, paths: readonly string[]): Outcome {
+  const named = paths.slice(0, mostNamed).map(printable).join(", ") || "a file that the policy denies";
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
+  const text = `[While the command ran, another server wrote in the same place as something here that was not published yet: ${named}${more}. The other server's content is in the file; what was here is in the history. Read the file before you change it again.]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
 }

@@ -1,6 +1,6 @@
 // Commands in a replica whose store fails while they run: the answer says that they ran, with their output, and what
 // they changed reaches the other replicas when the store is back.
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { ServedTree } from "../dialects/served-tree.ts";
@@ -47,4 +47,33 @@ it.each([
     const { said } = await run(there, "cat made.txt; ls");
     expect(said.match(/once|gone\.txt/g)).toEqual(["once"]);
   }, patience);
+});
+
+it("says that what the command wrote gave way to what another server wrote in the same place", async () => {
+  await using tree = new ServedTree("polyfs", { "log.txt": "begun\n" });
+  const store = join(tree.base, "store");
+  mkdirSync(store);
+  const serve = async (root: string, state: string) => {
+    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
+    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
+    await wire.initialize();
+    return wire;
+  };
+  const here = await serve(tree.root, "state-1");
+  const there = await serve(tree.directory("other"), "state-2");
+  const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];
+  const running = here.call("run_command", {
+    command: `echo mine >> log.txt; : > '${wrote}'; until [ -e '${go}' ]; do sleep 0.05; done; echo its-output`,
+  });
+  await vi.waitFor(() => expect(existsSync(wrote)).toBe(true), patience);
+  const appended = await there.call("write_file", { path: "log.txt", content: "theirs\n", mode: "append" });
+  expect(appended.isError ?? false, JSON.stringify(appended.content)).toBe(false);
+  writeFileSync(go, "");
+  const { content, isError } = await running;
+  const said = JSON.stringify(content);
+  expect(isError, said).toBe(true);
+  expect(said).toContain("its-output");
+  expect(said).toMatch(/in the same place.*log\.txt/);
+  expect(tree.read("log.txt")).toBe("begun\ntheirs\n");
+  expect((await here.call("run_command", { command: "true" })).isError ?? false).toBe(false);
 });

@@ -85,6 +85,7 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #bases = new Map<string, Publication["bases"]>();
   /** What the directory holds already and was sent last: without an answer, it may be in the log. */
   #sentDifference: string | undefined;
+  readonly #overlapListeners = new Set<(at: string) => void>();
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
 
@@ -424,7 +425,13 @@ export class Replica implements Replication, AsyncDisposable {
     this.#advance(operations);
   }
 
+  onOverlap(listener: (at: string) => void): () => void {
+    this.#overlapListeners.add(listener);
+    return () => void this.#overlapListeners.delete(listener);
+  }
+
   #tellOverlap(at: string, { revision }: LogEntry): void {
+    for (const listener of this.#overlapListeners) listener(at);
     this.#options.warn?.(
       `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history`,
     );

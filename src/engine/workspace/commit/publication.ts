@@ -26,6 +26,11 @@ export interface Replication {
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
   publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
   /**
+   * Calls `listener` with each file in which something that was not published gave way to what another machine wrote in
+   * the same place; the path is relative to the root. Returns how to stop.
+   */
+  onOverlap(listener: (at: string) => void): () => void;
+  /**
    * Pulls what others have published, before a read. `files`: the only files that will be read, each as the paths that
    * may name it, in order of preference.
    */
