@@ -28,18 +28,21 @@ export async function inReplica(
   const by = { action: name, client: session.client, connection: session.connection };
   const overlaps = new Set<string>();
   const stop = replication.onOverlap(at => overlaps.add(at));
-  const outcome = await run();
   try {
-    await replication.publishChanges(by, workspace.maxBytes);
+    const outcome = await run();
+    const fault = await replication.publishChanges(by, workspace.maxBytes).then(() => undefined, asFault);
+    if (fault !== undefined) call.failed?.(fault);
     const shown = [...overlaps].filter(at => !workspace.isHidden(`${replication.root}/${at}`));
-    return overlaps.size === 0 ? outcome : overlapped(outcome, shown);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    call.failed?.(error);
-    return unpublished(outcome, error);
+    const told = overlaps.size === 0 ? outcome : overlapped(outcome, shown);
+    return fault === undefined ? told : unpublished(told, fault);
   } finally {
     stop();
   }
+}
+
+function asFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  throw error;
 }
 
 function noted(outcome: Outcome, staleMs: number | undefined): Outcome {

@@ -1,12 +1,12 @@
-// JSON that a person writes to restrict something: a policy, tokens, a configuration. A key that stands twice in one
-// object is an error. A parser takes the last one, and a restriction in the first would be lost silently.
+// JSON that a person writes to restrict something: a policy, tokens, a configuration. A key that appears twice in
+// one object is an error. A parser takes the last one, and a restriction in the first would be lost silently.
 
 /** Throws an error that says what is wrong. A byte order mark is skipped. */
 export function parseStrictJson(text: string): unknown {
   const json = text.replace(/^\uFEFF/, "");
   const value: unknown = JSON.parse(json);
   const key = repeatedKey(json);
-  if (key !== undefined) throw new Error(`the key ${key} stands twice in one object`);
+  if (key !== undefined) throw new Error(`the key ${key} appears twice in one object`);
   return value;
 }
 

@@ -6,7 +6,8 @@ import { byDescriptor } from "../../src/engine/workspace/system/descriptors.ts";
 import { bundle } from "./bundle.ts";
 import { Fixture } from "./fixture.ts";
 
-const nobody = 65534;
+/** The id of an ordinary user without rights here. */
+const otherUser = 65534;
 const isRoot = process.getuid?.() === 0;
 
 it.skipIf(!byDescriptor)(
@@ -19,8 +20,8 @@ it.skipIf(!byDescriptor)(
     chmodSync(program, 0o644);
     // File permissions do not apply to root.
     if (isRoot)
-      for (const at of ["", "inside", "inside/d"]) chownSync(join(fixture.base, at), nobody, nobody);
-    const user = isRoot ? { uid: nobody, gid: nobody } : {};
+      for (const at of ["", "inside", "inside/d"]) chownSync(join(fixture.base, at), otherUser, otherUser);
+    const user = isRoot ? { uid: otherUser, gid: otherUser } : {};
     const { stdout, stderr } = spawnSync(process.execPath, [program, fixture.base], {
       encoding: "utf8",
       ...user,

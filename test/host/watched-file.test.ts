@@ -72,7 +72,7 @@ describe("a watched file", () => {
   });
 });
 
-describe("a key that stands twice in one object", () => {
+describe("a key that appears twice in one object", () => {
   const deny = '"access":"deny"';
   it.each([
     `{"rules":[{"paths":["a"],${deny}}],"rules":[]}`,
@@ -80,7 +80,7 @@ describe("a key that stands twice in one object", () => {
     `{"rules":[{"paths":["a"],${deny} , "acc\\u0065ss" : "write"}]}`,
     `{"rules":[{"name":"x\\\\","paths":["{a,b}\\""],${deny},"name":"y"}]}`,
   ])("makes a policy wrong: %s", text => {
-    expect(parsePolicy(text)).toEqual({ wrong: [expect.stringMatching(/stands twice/)] });
+    expect(parsePolicy(text)).toEqual({ wrong: [expect.stringMatching(/appears twice/)] });
   });
 
   it("is no matter in different objects, or in a text", () => {
@@ -95,7 +95,7 @@ describe("a key that stands twice in one object", () => {
     expect(parseTokens(tokens(ann), file)).toHaveLength(1);
     expect(() =>
       parseTokens(tokens(`{"effects":["reads"],"effects":["runs"],${ann.slice(1)}`), file),
-    ).toThrow(/"effects" stands twice/);
+    ).toThrow(/"effects" appears twice/);
     expect(() => parseTokens(tokens(ann, ann.replace("ann", "bob")), file)).toThrow(/hash of another/);
   });
 });

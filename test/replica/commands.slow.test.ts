@@ -1,5 +1,5 @@
-// Commands in a replica whose store fails while they run: the answer says that they ran, with their output, and what
-// they changed reaches the other replicas when the store is back.
+// Commands in a replica while the store fails or another server writes: the answer has the output, says that the command
+// ran, and says what did not reach the other replicas.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
@@ -7,23 +7,30 @@ import { ServedTree } from "../dialects/served-tree.ts";
 
 const patience = { timeout: 60_000, interval: 100 };
 
-it.each([
-  ["polyfs", "run_command"],
-  ["replay", "execute_command"],
-  ["agent-tools", "bash"],
-])("%s: %s says that the command ran, and others get its changes later", async (dialect, tool) => {
-  await using tree = new ServedTree(dialect, { "kept.txt": "kept\n", "gone.txt": "gone\n" });
+/** Two servers of one workspace in a store. The first one serves the tree. */
+async function replicas(tree: ServedTree) {
   const store = join(tree.base, "store");
   mkdirSync(store);
-  const other = tree.directory("other");
   const serve = async (root: string, state: string) => {
     const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
     const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
     await wire.initialize();
     return wire;
   };
-  const here = await serve(tree.root, "state-1");
-  const there = await serve(other, "state-2");
+  return {
+    store,
+    here: await serve(tree.root, "state-1"),
+    there: await serve(tree.directory("other"), "state-2"),
+  };
+}
+
+it.each([
+  ["polyfs", "run_command"],
+  ["replay", "execute_command"],
+  ["agent-tools", "bash"],
+])("%s: %s says that the command ran, and others get its changes later", async (dialect, tool) => {
+  await using tree = new ServedTree(dialect, { "kept.txt": "kept\n", "gone.txt": "gone\n" });
+  const { store, here, there } = await replicas(tree);
   const run = async (wire: typeof here, command: string) => {
     const { content, isError } = await wire.call(tool, { command });
     return { isError: isError ?? false, said: JSON.stringify(content) };
@@ -51,16 +58,7 @@ it.each([
 
 it("says that what the command wrote gave way to what another server wrote in the same place", async () => {
   await using tree = new ServedTree("polyfs", { "log.txt": "begun\n" });
-  const store = join(tree.base, "store");
-  mkdirSync(store);
-  const serve = async (root: string, state: string) => {
-    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
-    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
-    await wire.initialize();
-    return wire;
-  };
-  const here = await serve(tree.root, "state-1");
-  const there = await serve(tree.directory("other"), "state-2");
+  const { here, there } = await replicas(tree);
   const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];
   const running = here.call("run_command", {
     command: `echo mine >> log.txt; : > '${wrote}'; until [ -e '${go}' ]; do sleep 0.05; done; echo its-output`,

@@ -25,7 +25,7 @@ export class Location implements Disposable {
     this.#missing = missing;
   }
 
-  /** Whether it is that directory or lies in it, whatever the two are mounted at. */
+  /** Whether this is that directory or is inside it, regardless of where either is mounted. */
   isIn(directory: Location): boolean {
     if (isWithin(this.path, directory.path)) return true;
     if (this.#nearest === undefined || directory.#nearest === undefined) return false;

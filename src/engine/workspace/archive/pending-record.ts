@@ -98,7 +98,7 @@ export function canWait(account: PendingRecord, lasting: number | undefined): bo
   return all && bytesIn(account) <= mostWaiting;
 }
 
-/** Whether new content lies in the tree alone: the archive takes it before the commit puts it in place. */
+/** Whether new content exists only in the tree. The archive copies it before the commit moves it into place. */
 export function isInTreeAlone(
   after: PendingContent | undefined,
 ): after is PendingContent & { spot: EntryRef } {

@@ -1,6 +1,6 @@
 // How long to wait for a lock file of another process. Processes that write one file take turns, but in no order: on a
-// slow disk, one of them may have to wait until the others have nothing left to do. So patience is for a holder that
-// does nothing. Each time that the lock changes hands, or that its holder takes or gives back a lock, it begins anew.
+// slow disk, one of them may have to wait until the others have nothing left to do. So the timeout applies
+// to a holder that makes no progress. It restarts whenever the lock changes hands or its holder takes or releases a lock.
 import { clock } from "../../clock.ts";
 import type { sys } from "./syscalls.ts";
 
