@@ -33,7 +33,7 @@ it("a removed export, a removed member and a changed type break programs", () =>
   );
 });
 
-it("a member that callers must now give breaks them", () => {
+it("a new required member is a breaking change", () => {
   const { breaking } = compareApi(
     report(grant),
     report(grant.replace("    readonly access", "    readonly name: string;\n    readonly access")),

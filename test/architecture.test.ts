@@ -165,7 +165,7 @@ function sourcesIn(folder: string): Sources {
   );
 }
 
-describe("the sources keep the rules of the house", () => {
+describe("the sources keep the architecture rules", () => {
   it.each(Object.keys(rules))("every file %s", rule => {
     expect(sources.size).toBeGreaterThan(20);
     expect(offenders(rule, sources)).toEqual([]);
@@ -180,7 +180,7 @@ describe("the variables of the process", () => {
   });
 });
 
-describe("a type name stands for one concept", () => {
+describe("a type name has one meaning", () => {
   it("no type name is declared twice in src and web; docs/glossary.md says what the names mean", () => {
     const page = [...sourcesIn(join(root, "../web"))].map(([file, text]) => [`web/${file}`, text] as const);
     expect(page.length).toBeGreaterThan(20);
@@ -229,7 +229,7 @@ describe("the documents name files that exist", () => {
     ]);
   });
 
-  it("a file that is gone is found, also where only its folder is named before it", () => {
+  it("a missing file is found, also where only its folder is named before it", () => {
     const text =
       "see `src/engine/fault.ts` and\n  engine/search/grep.ts → gone.ts, walk.ts\n`engine/gone.ts`";
     const gone = filesNamed(text).filter(file => !existsSync(join(root, file)));
@@ -367,7 +367,7 @@ describe("each rule catches an offence", () => {
     expect(offenders(rule, new Map([[file, code]]))).toEqual([file]);
   });
 
-  it("a circle is found through several files, types and files that are loaded later included", () => {
+  it("an import cycle is found through several files, including type imports and dynamic imports", () => {
     const sources = new Map([
       ["cli/a.ts", 'import { b } from "./b.ts";'],
       ["cli/b.ts", 'const { c } = await import("./c.ts");'],
@@ -378,7 +378,7 @@ describe("each rule catches an offence", () => {
     expect(circle).toEqual(["cli/a.ts", "cli/b.ts", "cli/c.ts"]);
   });
 
-  it("also through files that are loaded on the way", () => {
+  it("indirect imports count, too", () => {
     const sources = new Map([
       ["mcp/stdio.ts", 'import { a } from "./a.ts";'],
       ["mcp/a.ts", 'import { Server } from "@modelcontextprotocol/server";'],
@@ -388,7 +388,7 @@ describe("each rule catches an offence", () => {
     expect(offenders("loads no SDK to serve stdio", sources)).toEqual([]);
   });
 
-  it("and a tool's name in the engine, wherever the tool is", () => {
+  it("a tool's name in the engine is found, wherever the tool is", () => {
     const sources = new Map([
       ["dialects/fs/list-files.ts", 'export const listFiles = tool({ name: "list_files" });'],
       ["engine/search/a.ts", "const list_files = 1;"],
@@ -398,7 +398,7 @@ describe("each rule catches an offence", () => {
     ]);
   });
 
-  it("no rule is left unproven, and comments are not code", () => {
+  it("every rule has an offence, and comments are not code", () => {
     expect(new Set(offences.map(([rule]) => rule))).toEqual(new Set(Object.keys(rules)));
     const comment =
       '// Each dialect imports its tool:\n/* import x from "lodash"; */\nexport interface A { b: "c"; recursive: boolean }';

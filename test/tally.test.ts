@@ -21,13 +21,13 @@ it("a failure names its case, its reason and its seed, and the summary counts it
   expect(tally.summary()).toBe("half: 2,000 tried, 1,999 survived, 1 failed, 1 not run here");
 });
 
-it("a suite that breaks down has failed", async () => {
+it("a suite that throws has failed", async () => {
   const broken: Suite = { name: "broken", run: () => Promise.reject(new Error("no disk")) };
   const tally = await prove(broken, { long: false, seed: 7 });
   expect(tally.failures).toHaveLength(1);
 });
 
-it("the same seed chooses the same, and another one something else", () => {
+it("the same seed makes the same choices, and another seed others", () => {
   const choices = (seed: number) => {
     const chance = new Chance(seed);
     return Array.from({ length: 20 }, () => chance.below(1000));

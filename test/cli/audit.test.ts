@@ -89,7 +89,7 @@ const treeAt = (state: State, at: string) =>
     ),
   );
 
-it("explains every byte that changed, commands and undo included", async () => {
+it("the audit log explains every byte that changed, including changes by commands and undo", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const root = join(base, "root");
@@ -150,7 +150,7 @@ it("explains every byte that changed, commands and undo included", async () => {
   expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 1 });
 });
 
-it("is refused where callers may write it", () => {
+it("an audit log that callers may write is refused", () => {
   const root = mkdtempSync(join(tmpdir(), "polyfs-audit-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const { code, stderr } = polyfs(["--audit", join(root, "audit.log"), root]);

@@ -28,7 +28,7 @@ function forms(cache: string): string[] {
   return existsSync(cache) ? readdirSync(cache) : [];
 }
 
-it("a server keeps the program's form after its first answers, and answers the same from it or without it", async () => {
+it("a server caches its compiled code after its first answers, and answers the same with and without the cache", async () => {
   const root = tree("project", "cache");
   const cache = join(root, "cache");
   const first = await served(join(root, "project"), cache, true);
@@ -43,7 +43,7 @@ it("a server keeps the program's form after its first answers, and answers the s
   expect(await served(join(root, "project"), cache, false)).toEqual(first);
 });
 
-it("a mistyped name of the variable is refused like any other", () => {
+it("a misspelled variable name is refused like any other", () => {
   expect(polyfs(["--version"], { env: { POLYFS_CODE_CACHE: "off" } }).code).toBe(0);
   const { code, stderr } = polyfs([tree()], { env: { POLYFS_CODE_CACH: "off" } });
   expect([code, stderr]).toEqual([
@@ -52,7 +52,7 @@ it("a mistyped name of the variable is refused like any other", () => {
   ]);
 });
 
-describe("when it is kept", () => {
+describe("when the compiled code is cached", () => {
   /** Looks quickly, and returns how much had been read each time that something was kept. */
   const watched = (times: number, looks: number) => {
     const kept: number[] = [];
@@ -68,14 +68,14 @@ describe("when it is kept", () => {
     return { client, until };
   };
 
-  it("after the first answers, at the first look, and again when more was asked", async () => {
+  it("after the first answers, and again when later requests loaded more code", async () => {
     const { client, until } = watched(0, 9);
     expect(await until(2)).toEqual([100, 100]);
     client.sent = 300;
     expect(await until(3)).toEqual([100, 100, 300]);
   });
 
-  it("not again right after a start that had one, and not for ever", async () => {
+  it("not right after a start that used a cache, and only a limited number of times", async () => {
     const { client, until } = watched(1, 2);
     expect(await until(1)).toEqual([100]);
     client.sent = 200;
@@ -86,12 +86,12 @@ describe("when it is kept", () => {
   });
 });
 
-describe("where it is kept", () => {
+describe("where the compiled code is cached", () => {
   const home = process.platform === "win32" ? "C:\\home" : "/home/me";
   const at = (environment: NodeJS.ProcessEnv) => codeCache([], environment)?.directory;
 
   it.runIf(process.platform === "linux")(
-    "in the user's cache directory, or as told, never in a relative one",
+    "in the user's cache directory, or in the named one, never in a relative one",
     () => {
       expect(at({ HOME: home })).toBe("/home/me/.cache/polyfs");
       expect(at({ HOME: home, XDG_CACHE_HOME: "/var/cache/me" })).toBe("/var/cache/me/polyfs");
@@ -103,7 +103,7 @@ describe("where it is kept", () => {
     },
   );
 
-  it("each dialect has its own, however it is named, and commands keep none", () => {
+  it("each dialect has its own cache, however it is named, and commands have none", () => {
     const of = (...args: string[]) => codeCache(args, { HOME: home, LOCALAPPDATA: home });
     const uses = [[], ["--dialect", "fs"], ["--dialect", "replay"], ["--http", "8080"]].map(
       args => of(...args)?.use,

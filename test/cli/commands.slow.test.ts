@@ -8,7 +8,7 @@ import { polyfs, repository, tree } from "./program.ts";
 import { project } from "./project.ts";
 
 describe("polyfs call", () => {
-  it("answers a program with the protocol's result, and the code says how it ended", () => {
+  it("prints the protocol's result for a program, and the exit code says how the call ended", () => {
     const { call } = project();
     const good = call("read_file", { path: "a.txt" });
     expect(good.code).toBe(0);
@@ -18,7 +18,7 @@ describe("polyfs call", () => {
     expect(JSON.parse(bad.stdout)).toMatchObject({ isError: true });
   });
 
-  it("answers people with the text, and with colours only where there is a terminal that wants them", () => {
+  it("prints text for people, with colours only on a terminal that wants them", () => {
     const { root, run } = project();
     const text = run("call", "--text", "read_file", '{"path":"a.txt","numbers":false}').stdout;
     expect(text).toContain("\none\ntwo\nthree\n");
@@ -36,7 +36,7 @@ describe("polyfs call", () => {
     expect(onTerminal({ TERM: "dumb" })).not.toContain("\x1b");
   });
 
-  it("does not let a file steer the terminal", () => {
+  it("strips control sequences in file contents from terminal output", () => {
     const { root, path } = project();
     writeFileSync(path("evil.txt"), "\x1b]0;owned\x07\x9b31m\n");
     const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" call --dialect polyfs read_file '{"path":"evil.txt"}'`;
@@ -45,7 +45,7 @@ describe("polyfs call", () => {
     expect(stdout).not.toMatch(/[\x1b\x07\x9b]/);
   });
 
-  it("takes parameters from stdin, for texts that no shell would pass on", () => {
+  it("reads parameters from stdin, for texts that a shell cannot pass on", () => {
     const { root, path } = project();
     const input = JSON.stringify({ path: "b.txt", content: 'it\'s "quoted" $HOME\n' });
     const ending = polyfs(["call", "--dialect=polyfs", "write_file", "-"], { cwd: root, input });
@@ -156,7 +156,7 @@ describe("polyfs history and polyfs undo", () => {
     expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ndeux\nthree\n");
   });
 
-  it("know what lies elsewhere: history lists it, undo says which directory to name", () => {
+  it("handle changes elsewhere: history lists them, undo says which directory to name", () => {
     const { root, run, call } = project();
     call("write_file", { path: "sub/b.txt", content: "b\n" });
     call("write_file", { path: "c.txt", content: "c\n" });
@@ -187,13 +187,13 @@ describe("polyfs history and polyfs undo", () => {
     expect(root).not.toBe(outside);
   });
 
-  it("say that there is nothing", () => {
+  it("report that there are no changes", () => {
     const { run } = project();
     expect(run("history")).toEqual({ code: 0, stdout: "", stderr: "polyfs: no changes are recorded here\n" });
     expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to undo\n" });
   });
 
-  it("a path that neither is there nor has a past is refused; a deleted one has a past", () => {
+  it("a path that does not exist and has no history is refused; a deleted one has a history", () => {
     const { call, path, run } = project();
     writeFileSync(path("f.txt"), "x\n");
     for (const args of [["nope"], ["nope", "--json"]])
@@ -208,7 +208,7 @@ describe("polyfs history and polyfs undo", () => {
 });
 
 describe("polyfs doctor", () => {
-  it("reports what there is, and what a directory lies on", () => {
+  it("reports what the machine offers, and the file system of a directory", () => {
     const { root, run } = project();
     const { code, stdout } = run("doctor");
     expect(code).toBe(0);

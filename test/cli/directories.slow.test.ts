@@ -24,7 +24,7 @@ describe("directories on the command line", () => {
     ]);
   });
 
-  it("are one when they are the same, and read-write wins", () => {
+  it("are merged when they are the same, and read-write wins", () => {
     const root = tree("a");
     symlinkSync("a", join(root, "link"));
     expect(served(["--allow-read", "a", "--allow-write", "link"], { cwd: root })).toEqual([
@@ -74,7 +74,7 @@ describe("a directory that cannot be served is reported in one line, with code 2
     expect(refused(["a", "b"], { cwd: root })).toBe(`polyfs: no such directory: ${root}/b\n`);
   });
 
-  it("because there is another one, and the dialect serves one", () => {
+  it("because the dialect serves only one directory", () => {
     const root = tree("a", "b");
     expect(refused(["a", "b"], { cwd: root })).toContain("the dialect fs serves one directory");
     expect(polyfs(["--dialect", "fs", "a", "./b/../a"], { cwd: root }).code).toBe(0);
@@ -86,7 +86,7 @@ describe("a directory that cannot be served is reported in one line, with code 2
     expect(refused(["file"], { cwd: root })).toBe(`polyfs: not a directory: ${root}/file\n`);
   });
 
-  it("because it may not be read", () => {
+  it("because it cannot be read", () => {
     const root = tree("locked");
     chmodSync(root, 0o755);
     chmodSync(join(root, "locked"), 0o000);
@@ -96,7 +96,7 @@ describe("a directory that cannot be served is reported in one line, with code 2
     expect(said).toBe(`polyfs: a directory cannot be served: Permission denied: ${root}/locked\n`);
   });
 
-  it("because it is the whole filesystem, by whatever name, unless that is asked for", () => {
+  it("because it is the whole file system, under any name, unless an option allows that", () => {
     const root = tree();
     symlinkSync("/", join(root, "all"));
     const said =

@@ -34,7 +34,7 @@ async function watched() {
   });
 }
 
-it("the first answers take none of the modules that are slow to load", async () => {
+it("the first answers load none of the slow modules", async () => {
   await using wire = await watched();
   await wire.initialize();
   await wire.request("tools/list");

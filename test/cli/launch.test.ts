@@ -18,6 +18,6 @@ it("names the directories of npx and of Node where a desktop program would not l
   expect(path(join(bin, "node"))).toEqual(["/usr/bin/env", `PATH=${bin}:/usr/bin:/bin:/usr/sbin:/sbin`]);
 });
 
-it("starts npx by the shell on Windows, which has no other way", () => {
+it("starts npx through the shell on Windows, where nothing else works", () => {
   expect(npxPrefix("win32", {})).toEqual(["cmd", "/c"]);
 });

@@ -80,7 +80,7 @@ it("npm start in a clone that was never built builds first, and again when a sou
   expect(version()).toBe("77.0.0");
 });
 
-it("npm start reports mistakes on stderr, and its code is the program's", () => {
+it("npm start reports mistakes on stderr, and exits with the program's code", () => {
   const { status, stdout, stderr } = npmStart(repository, ["--dialect", "fs", "/no/such/directory"]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toBe("polyfs: no such directory: /no/such/directory\n");

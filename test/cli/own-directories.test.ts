@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe("where the home directory is served", () => {
-  it("nothing can be put into the program's own directories, though they did not exist", async () => {
+  it("no file can be created in the program's own directories, even if they did not exist", async () => {
     const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_CACHE_HOME: "", XDG_STATE_HOME: "" };
     await using wire = await start({
       roots: [home],

@@ -32,7 +32,7 @@ interface Report {
   readonly sections: readonly { name: string; tried: number; failures: string[] }[];
 }
 
-it("passes here, says what the machine is, and leaves nothing behind", async () => {
+it("passes here, describes the machine, and leaves nothing behind", async () => {
   const { code, output } = await run(program, "--json", base);
   const { facts, sections }: Report = JSON.parse(output);
   expect(sections.flatMap(({ failures }) => failures)).toEqual([]);
@@ -53,7 +53,7 @@ it("passes here, says what the machine is, and leaves nothing behind", async () 
   expect(readdirSync(base)).toEqual([]);
 });
 
-it("fails where servers do not do what they should, and reports what that is", async () => {
+it("fails where a server misbehaves, and reports how", async () => {
   const broken = join(base, "broken.cjs");
   const serving = `if (process.argv[2] !== "selftest") process.argv.push("--read-only");`;
   writeFileSync(broken, `${serving}\nrequire(${JSON.stringify(program)});\n`);

@@ -51,7 +51,7 @@ describe("JSON", () => {
     expect(format.remove(edited, "polyfs")).toBe(text);
   });
 
-  it("puts the comma before a comment, and the member behind it", () => {
+  it("puts the comma before a comment, and the new member after it", () => {
     const text = `{\n  "mcpServers": {\n    "files": {} // keep\n  }\n}`;
     const edited = format.put(text, "polyfs", { command: "n" });
     expect(edited).toBe(
@@ -68,7 +68,7 @@ describe("JSON", () => {
     );
   });
 
-  it("updates a server that is there, and keeps what its owner added to it", () => {
+  it("updates an existing server, and keeps what the user added to it", () => {
     const text = `{ "mcpServers": { "polyfs": { "env": { "A": "1" }, "command": "old", "args": [] } } }`;
     expect(format.put(text, "polyfs", { command: "new", args: [] })).toBe(text.replace("old", "new"));
   });
@@ -91,7 +91,7 @@ describe("JSON", () => {
     expect(() => format.put(text, "polyfs", entry)).toThrow(Unfit);
   });
 
-  it("refuses comments and trailing commas where the client does not know them", () => {
+  it("refuses comments and trailing commas where the client does not accept them", () => {
     for (const text of ['{"a": 1,}', '{"a": [1,]}', "{} // c", "/* c */ {}"])
       expect(() => jsonFormat("mcpServers", strict).put(text, "polyfs", entry)).toThrow(Unfit);
   });
@@ -148,7 +148,7 @@ describe("JSON", () => {
     return JSON.parse(plain.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string) => string ?? ""));
   };
 
-  it("of any odd kind means the same afterwards, but for the server, and is whole again without it", () => {
+  it("of any odd form keeps its meaning except for the server, and is restored when the server is removed", () => {
     fc.assert(
       fc.property(root, text => {
         const before = meaning(text);
@@ -207,7 +207,7 @@ A = "1"
 b = { c = 1 }
 `;
 
-  it("puts a table at the end, and takes it out again to the byte", () => {
+  it("appends a table, and removing it restores every byte", () => {
     const edited = format.put(text, "polyfs", entry);
     expect(edited.startsWith(text)).toBe(true);
     const before = readToml(text) as { mcp_servers: object };
@@ -216,7 +216,7 @@ b = { c = 1 }
     expect(format.remove(text, "polyfs")).toBe(text);
   });
 
-  it("updates a table that is there, with what its owner added, and takes out all of it", () => {
+  it("updates an existing table, keeps what the user added, and removes all of it", () => {
     const own = text.replace(
       "# about profiles",
       `[mcp_servers.polyfs] # here\nargs = [\n  "old",\n]\nenabled = true\n[mcp_servers.polyfs.env]\nB = '2'\n\n# about profiles`,
@@ -232,7 +232,7 @@ b = { c = 1 }
     expect(removed).toContain("# about profiles\n[profiles.a]");
   });
 
-  it("ends lines as the file does, also where the last one does not end", () => {
+  it("uses the file's line endings, also where the last line has none", () => {
     const edited = format.put('a = 1\r\nb = "c"', "polyfs", entry);
     expect(edited.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
     expect(readToml(edited)).toMatchObject({ a: 1, b: "c", mcp_servers: { polyfs: entry } });
@@ -250,7 +250,7 @@ b = { c = 1 }
     expect(() => format.put(odd, "polyfs", entry)).toThrow(Unfit);
   });
 
-  it("of any order of statements means the same afterwards, but for the server", () => {
+  it("of any order of statements keeps its meaning, except for the server", () => {
     const pieces = fc.shuffledSubarray(
       [
         "[a]\nx = 1 # [mcp_servers.polyfs]\n",
@@ -305,7 +305,7 @@ other:
 
 `;
 
-  it("puts an entry behind the others, and takes it out again to the byte", () => {
+  it("appends an entry, and removing it restores every byte", () => {
     const edited = format.put(text, "polyfs", fields);
     const before = readYaml(text) as { extensions: object };
     expect(readYaml(edited)).toEqual({ ...before, extensions: { ...before.extensions, polyfs: fields } });
@@ -332,7 +332,7 @@ other:
     if (odd.includes("\r\n")) expect(edited.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   });
 
-  it("updates an entry that is there, and keeps what its owner added to it", () => {
+  it("updates an existing entry, and keeps what the user added to it", () => {
     const own =
       "extensions:\n  polyfs:\n    cmd: old # here\n    args:\n    - x\n    envs: {A: b}\n  z:\n    a: 1\n";
     const edited = format.put(own, "polyfs", fields);

@@ -86,7 +86,7 @@ describe("polyfs setup", () => {
     expect(stderr).toContain(`serving ${project} (read-only)`);
   });
 
-  it("keeps the file as it was beside it, and takes polyfs out again", () => {
+  it("keeps a backup of the file, and removes polyfs again", () => {
     const { run, file } = home();
     const text = '\ufeff{\r\n  "mcpServers": {\r\n    "a": { "command": "b" }\r\n  }\r\n}';
     const path = put(file("cursor"), text);
@@ -120,7 +120,7 @@ describe("polyfs setup", () => {
     ["claude-code", "CLAUDE_CONFIG_DIR", ".claude.json"],
     ["codex", "CODEX_HOME", "config.toml"],
     ["gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"],
-  ])("goes where %s looks when %s moves its settings", (client, variable, file) => {
+  ])("writes where %s looks when %s moves its settings", (client, variable, file) => {
     const { root, project } = home();
     const elsewhere = join(root, "elsewhere");
     const { code, stderr } = polyfs(["setup", "--print", client], {
@@ -141,7 +141,7 @@ describe("polyfs setup", () => {
     expect(readFileSync(path, "utf8")).toBe('{"numStartups": 7}');
   });
 
-  it("asks on a terminal, and takes only yes for yes", () => {
+  it("asks on a terminal, and writes only after yes", () => {
     const { project, root, file } = home();
     const path = put(file("gemini"), "{}\n");
     const answer = (word: string) =>
@@ -161,7 +161,7 @@ describe("polyfs setup", () => {
     ["broken", "{ oops"],
     ["with comments that the client does not know", "// c\n{}"],
     ["in another encoding", "\ud800"],
-  ])("leaves a configuration alone that is %s, and says what to write by hand", (_, text) => {
+  ])("leaves a configuration that is %s unchanged, and says what to write by hand", (_, text) => {
     const { run, file } = home();
     const path = put(file("claude-desktop"), "");
     const bytes = text === "\ud800" ? Buffer.from([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]) : Buffer.from(text);
@@ -174,7 +174,7 @@ describe("polyfs setup", () => {
     expect(readdirSync(dirname(path))).toHaveLength(1);
   });
 
-  it("leaves a read-only configuration alone", () => {
+  it("leaves a read-only configuration unchanged", () => {
     const { run, file } = home();
     const path = put(file("claude-desktop"), "{}");
     chmodSync(path, 0o444);
@@ -184,7 +184,7 @@ describe("polyfs setup", () => {
     expect(readFileSync(path, "utf8")).toBe("{}");
   });
 
-  it("writes through a link to where the settings really are", () => {
+  it("writes through a link to the real settings file", () => {
     const { root, run, file } = home();
     const real = put(join(root, "dotfiles/zed.json"), "// mine\n{}\n");
     mkdirSync(dirname(file("zed")), { recursive: true });
@@ -194,7 +194,7 @@ describe("polyfs setup", () => {
     expect(readFileSync(real, "utf8")).toMatch(/^\/\/ mine\n\{\n {2}"context_servers"/);
   });
 
-  it("makes the directories of a client that has none yet, when it is named", () => {
+  it("creates the directories of a client that has none yet, if the client is named", () => {
     const { run, file } = home();
     expect(run("setup", "gemini", "--yes").code).toBe(0);
     expect(JSON.parse(readFileSync(file("gemini"), "utf8")).mcpServers.polyfs).toBeDefined();
@@ -216,7 +216,7 @@ describe("polyfs setup", () => {
     expect([command, ...args]).toEqual(["npx", "-y", "polyfs", `--allow-read=${project}`]);
   });
 
-  it("puts several projects side by side, and updates or removes each by itself", () => {
+  it("keeps several projects side by side, and updates or removes each on its own", () => {
     const { root, project, run, file } = home();
     const other = join(root, "other");
     mkdirSync(other);
@@ -236,7 +236,7 @@ describe("polyfs setup", () => {
     }
   });
 
-  it("replaces an entry of that name which serves something else only when told to", () => {
+  it("replaces an entry of that name that serves something else only with --replace", () => {
     const { root, project, run, file } = home();
     const other = join(root, "other");
     mkdirSync(other);

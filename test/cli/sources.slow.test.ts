@@ -34,12 +34,12 @@ describe("the environment", () => {
     expect(served([root], { env: { POLYFS_READ_ONLY: no } })).toEqual([`${root} (read-write)`]);
   });
 
-  it("refuses what is neither", () => {
+  it("refuses any other value", () => {
     const said = refusal([tree()], { env: { POLYFS_READ_ONLY: "maybe" } });
     expect(said).toBe('polyfs: POLYFS_READ_ONLY must be true or false, not "maybe"\n');
   });
 
-  it("leaves variables alone that are not meant for it", () => {
+  it("ignores variables that are not meant for it", () => {
     expect(
       polyfs(["--dialect", "fs", tree()], { env: { POLYFS_JOB: "7", POLYFS_SWAP_SECONDS: "1" } }).code,
     ).toBe(0);

@@ -34,7 +34,7 @@ describe("questions are answered on stdout, with code 0", () => {
   });
 });
 
-it("a reader that leaves early makes it fail, without a word", () => {
+it("it fails silently if the reader closes the pipe early", () => {
   const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" --help | true; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
   expect({ stdout, stderr }).toEqual({ stdout: "1\n", stderr: "" });
@@ -53,7 +53,7 @@ describe("a mistake is reported in one line on stderr, with code 2", () => {
     expect(refusal("-x")).toContain("unknown option -x");
   });
 
-  it("a word before which no --no- makes sense", () => {
+  it("an option that --no- cannot negate", () => {
     expect(refusal("--no-dialect")).toContain("unknown option --no-dialect");
     expect(refusal("--no-version")).toContain("unknown option --no-version");
     expect(refusal("--directories", "x")).toContain("unknown option --directories");
@@ -65,13 +65,13 @@ describe("a mistake is reported in one line on stderr, with code 2", () => {
     expect(refusal("--allow-write", "--read-only")).toBe("polyfs: --allow-write needs a value\n");
   });
 
-  it("a value where none belongs", () => {
+  it("a value for an option that takes none", () => {
     expect(refusal("--read-only=perhaps")).toBe('polyfs: --read-only must be true or false, not "perhaps"\n');
     expect(refusal("--no-read-only=true")).toBe("polyfs: --no-read-only takes no value\n");
     expect(refusal("--log-level", "loud")).toContain("--log-level must be one of error, warn, info, debug");
   });
 
-  it("an unknown dialect, with those that there are", () => {
+  it("an unknown dialect, with the known ones", () => {
     const names = Object.keys(dialects).join(", ");
     expect(refusal("--dialect", "fss", tree())).toBe(
       `polyfs: unknown dialect "fss" (did you mean fs?); there are: ${names}\n`,
@@ -108,7 +108,7 @@ describe("subcommands", () => {
   });
 });
 
-describe("a start that goes well", () => {
+describe("a successful start", () => {
   const request = (id: number, method: string, params: object = {}) =>
     `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
   const hello = request(1, "initialize", {
@@ -117,7 +117,7 @@ describe("a start that goes well", () => {
     clientInfo: { name: "test", version: "1" },
   });
 
-  it("says one line on stderr and only the protocol on stdout, and ends when the client leaves", () => {
+  it("prints one line on stderr and only the protocol on stdout, and ends when the client disconnects", () => {
     const { code, stdout, stderr } = polyfs(["--dialect", "fs", tree()], {
       input: hello + request(2, "tools/list"),
     });
@@ -157,7 +157,7 @@ it("without a home directory nothing is made inside the project", () => {
 });
 
 it.runIf(process.platform === "linux")(
-  "changes files where the home only looks as if it could be written",
+  "changes files where the home directory looks writable but is not",
   () => {
     const env = { HOME: "/proc", XDG_STATE_HOME: "", POLYFS_CODE_CACHE: "off" };
     const args = ["call", "--text", "write_file", '{"path":"a","content":"b"}'];

@@ -11,8 +11,8 @@ const piece = fc.constantFrom(
 const text = fc.array(piece, { maxLength: 30 }).map(parts => parts.join(""));
 const plain = styleOf(process.stdout, { NO_COLOR: "1" });
 
-describe("what is printed for a person", () => {
-  it("has nothing in it that steers a terminal", () => {
+describe("text printed for a person", () => {
+  it("contains no terminal control sequences", () => {
     fc.assert(
       fc.property(text, from => {
         expect(visible(from)).not.toMatch(steering);
@@ -20,10 +20,10 @@ describe("what is printed for a person", () => {
       }),
     );
   });
-  it("shows all of a line with a carriage return in it", () => {
+  it("shows the whole of a line that contains a carriage return", () => {
     expect(colouredDiff("+rm -rf ~\r+echo hello\n", plain)).toBe("+rm -rf ~\\x0d+echo hello\n");
   });
-  it("leaves the endings of a file with CRLF alone", () => {
+  it("keeps the line endings of a CRLF file", () => {
     expect(colouredDiff("-a\r\n+b\r\n", plain)).toBe("-a\n+b\n");
   });
 });

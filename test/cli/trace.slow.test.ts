@@ -12,7 +12,7 @@ function traced(input: string): string {
   return execFileSync(process.execPath, [join(root, "tools/trace.mjs")], { input, encoding: "utf8" });
 }
 
-it("a place in the built program is found in the sources, and what is no such place stays", () => {
+it("a position in the built program is mapped to the sources, and other text stays", () => {
   const known = "unborn-"; // occurs once in the sources
   const built = readFileSync(join(root, "dist/program.cjs"), "utf8");
   // The lines of the built program are of limited length, and a text may be continued on the next one.

@@ -104,7 +104,7 @@ describe("polyfs undo and polyfs redo", () => {
     expect([existsSync(here.path("b.txt")), existsSync(here.path("d.txt"))]).toEqual([true, false]);
   });
 
-  it("undo the hunks that were chosen, and nothing where none is", () => {
+  it("undo the chosen hunks, and nothing if none is chosen", () => {
     const here = project();
     const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`);
     writeFileSync(here.path("a.txt"), `${lines.join("\n")}\n`);
@@ -119,7 +119,7 @@ describe("polyfs undo and polyfs redo", () => {
     expect(textOf(here)).toBe(`${lines.join("\n")}\n`);
   });
 
-  it("refuse an id that is unknown, and take a plain word for a file where there is one", () => {
+  it("refuse an unknown id, and take a plain word for a file if there is one of that name", () => {
     const here = project();
     expect(here.run("undo", "zzz")).toMatchObject({ code: 1, stderr: expect.stringContaining("zzz") });
     write(here, "m\n", "makefile");

@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it("is reported in every contract alike", () => {
+  it("is reported in every contract in the same way", () => {
     expect(write({ HOME: home }, ["--dialect", "agent-tools"], "a").join()).toContain("--state-dir");
   });
 

@@ -95,7 +95,7 @@ describe("a tool that cannot be called", () => {
 });
 
 describe("output that cannot be written", () => {
-  it.runIf(process.platform === "linux")("makes the exit code 1 on a full device, with the reason", () => {
+  it.runIf(process.platform === "linux")("exits with 1 on a full device, and prints the reason", () => {
     for (const args of [["--help"], ["tools"], ["version"], ["history", "--all"]]) {
       const here = project();
       here.call("write_file", { path: "b.txt", content: "b" });
@@ -109,7 +109,7 @@ describe("output that cannot be written", () => {
     }
   });
 
-  it("makes the exit code 1 on a pipe whose reader is gone, without a word", () => {
+  it("exits with 1 on a pipe whose reader is gone, and prints nothing", () => {
     const line = `(sleep 0.2; ${program} tools --dialect polyfs --json; echo "code $?" >&2) | true`;
     const { stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8", cwd: tree() });
     expect(stderr).toBe("code 1\n");

@@ -38,7 +38,7 @@ describe.runIf(process.platform !== "win32")("while an edit is computed,", () =>
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("a mode that is given to the file stays", async () => {
+  it("a mode that another program sets stays", async () => {
     using fixture = new Fixture();
     const { file } = await edit(fixture, path => chmodSync(path, 0o640));
     expect(statSync(file).mode & 0o777).toBe(0o640);
@@ -51,7 +51,7 @@ describe.runIf(process.platform !== "win32")("while an edit is computed,", () =>
     expect(readFileSync(`${file}.other`, "utf8")).toBe("one\n");
   });
 
-  it("a directory that leaves the root takes its file with it: nothing is written, and no fault quotes it", async () => {
+  it("a file whose directory moved out of the root is not written, and no fault quotes it", async () => {
     using fixture = new Fixture();
     const { inside, outside, workspace } = fixture;
     const { result } = await edit(fixture, () => renameSync(join(inside, "d"), join(outside, "d")));

@@ -55,7 +55,7 @@ describe("a write", () => {
     expect(commit.parents.map(path => path.slice(fixture.inside.length))).toEqual(["/a", "/a/b"]);
   });
 
-  it("holds for what it was computed from, or is refused", async () => {
+  it("is made only if the file is still what the write was computed from", async () => {
     using fixture = new Fixture({ a: "one" });
     await fixture.commit([fixture.write("a", "two", { expect: Buffer.from("one") })]);
     const stale = fixture.commit([fixture.write("a", "three", { expect: Buffer.from("one") })]);
@@ -76,7 +76,7 @@ describe("a write", () => {
     expect(readFileSync(odd, "utf8")).toBe("new");
   });
 
-  it("of nothing but zeros, of no bytes, and of 6 MB arrives whole", async () => {
+  it("of zeros only, of no bytes, and of 6 MB is complete", async () => {
     using fixture = new Fixture();
     const large = Buffer.alloc(6_000_000, "0123456789");
     await fixture.commit([
@@ -139,7 +139,7 @@ describe("a write to a symbolic link", () => {
     expect(commit.files[0]?.at).toBe(join(fixture.inside, "real/a"));
   });
 
-  it("that dangles above the name is no directory, and none is made in its place", async () => {
+  it("that dangles in the path is not a directory, and none is made in its place", async () => {
     using fixture = new Fixture();
     symlinkSync("nowhere", join(fixture.inside, "dangling"));
     const path = fixture.workspace.at("dangling/below");
@@ -158,7 +158,7 @@ describe("a write to a symbolic link", () => {
     expect(fixture.tree()).toMatchObject({ link: "-> real/new", "real/new": "new" });
   });
 
-  it("that leads out is refused, and nothing outside changes", async () => {
+  it("that leads outside is refused, and nothing outside changes", async () => {
     using fixture = new Fixture();
     writeFileSync(join(fixture.outside, "secret"), "secret");
     symlinkSync(join(fixture.outside, "secret"), join(fixture.inside, "link"));
@@ -173,7 +173,7 @@ describe("a write to a symbolic link", () => {
     expect(fixture.tree(fixture.outside)).toEqual({ secret: "secret" });
   });
 
-  it("is refused where links are, and a loop always", async () => {
+  it("is refused where links are refused, and a loop always", async () => {
     using fixture = new Fixture({ a: "a" });
     symlinkSync("a", join(fixture.inside, "link"));
     symlinkSync("loop", join(fixture.inside, "loop"));
@@ -206,7 +206,7 @@ describe("a file with other names", () => {
 });
 
 describe("a removal", () => {
-  it("takes files, links themselves, empty directories, and trees when told", async () => {
+  it("removes files, links themselves, empty directories, and trees when asked", async () => {
     using fixture = new Fixture({ a: "a", "t/x/y/z": "z", "t/w": "w", keep: "k" });
     mkdirSync(join(fixture.inside, "empty"));
     symlinkSync(fixture.outside, join(fixture.inside, "link"));
@@ -232,7 +232,7 @@ describe("a removal", () => {
     expect(fixture.tree()).toEqual({});
   });
 
-  it("never takes a root or what holds one, whatever the spelling", async () => {
+  it("never removes a root or a directory that holds one, however it is spelled", async () => {
     using fixture = new Fixture({ "a/b/c": "c" });
     symlinkSync(join(fixture.inside, "a"), join(fixture.inside, "alias"));
     using workspace = Workspace.open(
@@ -370,7 +370,7 @@ describe("a move", () => {
 });
 
 describe("copies and directories", () => {
-  it("a copy is a file or a tree of its own", async () => {
+  it("a copy is independent of its source", async () => {
     using fixture = new Fixture({ "t/x/y": "y", a: "a" });
     await fixture.commit([
       { kind: "copy", from: fixture.at("t"), to: fixture.at("u") },
@@ -382,7 +382,7 @@ describe("copies and directories", () => {
     ).toBe("exists");
   });
 
-  it("a directory that is there is no fault, something else in its place is", async () => {
+  it("an existing directory is no fault, something else in its place is", async () => {
     using fixture = new Fixture({ f: "f" });
     const made = await fixture.commit([{ kind: "mkdir", path: fixture.at("a/b") }], { parents: true });
     const again = await fixture.commit([{ kind: "mkdir", path: fixture.at("a/b") }]);
@@ -415,7 +415,7 @@ describe("copies and directories", () => {
 });
 
 describe("a commit of several changes", () => {
-  it("is refused as a whole when one of them is", async () => {
+  it("is refused as a whole if one of them is refused", async () => {
     using fixture = new Fixture({ a: "a", b: "b", "d/x": "x" });
     const before = fixture.tree();
     const refusals: [Parameters<Fixture["commit"]>[0], string][] = [
@@ -436,7 +436,7 @@ describe("a commit of several changes", () => {
     expect(fixture.tree()).toEqual(before);
   });
 
-  it("reports what was there and what is there now", async () => {
+  it("reports the old and the new state", async () => {
     using fixture = new Fixture({ a: "old" });
     let seen: Commit | undefined;
     let old = "";
@@ -454,7 +454,7 @@ describe("a commit of several changes", () => {
     expect(seen).toBe(commit);
   });
 
-  it("leaves nothing temporary behind, and keeps user files that look so", async () => {
+  it("leaves no temporary files behind, and keeps user files that look like them", async () => {
     const alike = `.polyfs-${"0".repeat(32)}.tmp`;
     using fixture = new Fixture({ [alike]: "mine" });
     expect(isTemporaryName(alike)).toBe(true);
@@ -464,7 +464,7 @@ describe("a commit of several changes", () => {
     expect(readdirSync(fixture.inside).sort()).toEqual([alike, "a", "b"]);
   });
 
-  it("never touches the state directory, even where it lies in a root", async () => {
+  it("never changes the state directory, even where it is inside a root", async () => {
     using fixture = new Fixture();
     using workspace = Workspace.open([{ path: fixture.base, access: "read-write" }], {
       state: fixture.state,

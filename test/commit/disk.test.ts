@@ -41,7 +41,7 @@ describe("on a disk that is full", () => {
     await workspace.settled();
   });
 
-  it.runIf(hasProc)("a state directory without room is told as such", async context => {
+  it.runIf(hasProc)("a full state directory is reported as such", async context => {
     using fixture = new Fixture({ a: "old" });
     await using mount = mountSmall(fixture.state);
     if (!mount.mounted) return context.skip("needs leave to mount");
@@ -88,7 +88,7 @@ describe("on a disk that has no room for history", () => {
   });
 
   it.runIf(hasProc)(
-    "a removal does not wait: it frees its room, and says that it cannot be undone",
+    "a removal does not wait: it frees space, and says that it cannot be undone",
     async context => {
       using fixture = new Fixture();
       const small = join(fixture.base, "small");

@@ -35,7 +35,7 @@ function answers(base: string): Answers[] {
 }
 
 describe.skipIf(!byDescriptor)("a process that runs out of descriptors", () => {
-  it("fails, or answers what it answers with plenty: nothing is taken for absent, empty, free or unchanged", async () => {
+  it("fails, or answers as with plenty of them: nothing is taken for absent, empty, free or unchanged", async () => {
     using fixture = new Fixture({ "d/.env": "KEY=1", "d/e/f": "text", "d/.gitignore": "out\n", "d/out": "" });
     await fixture.commit([fixture.write("a", "new")]);
     await fixture.workspace.settled();

@@ -130,7 +130,7 @@ describe("a state directory that is cleared while a server runs", () => {
 });
 
 describe("a temporary name that a power cut brings back", () => {
-  it("is removed at the next start, and a file that no change speaks of is not", async () => {
+  it("is removed at the next start; a file that no change mentions stays", async () => {
     using fixture = new Fixture({ "d/a": "a" });
     const args = ["--state-dir", fixture.state];
     {

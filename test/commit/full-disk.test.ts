@@ -134,8 +134,8 @@ describe("a state directory in memory", () => {
   });
 });
 
-describe("a temporary file that no journal knows", () => {
-  it("is hidden while it may be a commit's, and shown when it has been there for long", async () => {
+describe("a temporary file that is in no journal", () => {
+  it("is hidden while it may belong to a commit, and shown once it is old", async () => {
     using fixture = new Fixture({ a: "a" });
     const name = `.polyfs-${"0123456789abcdef".repeat(2)}.tmp`;
     writeFileSync(join(fixture.inside, name), "left");

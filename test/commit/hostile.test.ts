@@ -53,7 +53,7 @@ describe("a planted journal", () => {
     expect(keyOf(fixture)).toEqual(key);
   });
 
-  it("does nothing under what is no single name, authentic or not", async () => {
+  it("does nothing for a name that has several components, authentic or not", async () => {
     using fixture = await fixtures();
     const before = everything(fixture);
     for (const name of namesTo("outside", "victim"))
@@ -63,7 +63,7 @@ describe("a planted journal", () => {
       }
   });
 
-  it("does nothing inside either where it is not authentic", async () => {
+  it("does nothing inside the roots, either, if it is not authentic", async () => {
     using fixture = await fixtures();
     const before = everything(fixture);
     for (const name of ["victim", "new"])
@@ -73,7 +73,7 @@ describe("a planted journal", () => {
       }
   });
 
-  it("is recovered where it is authentic and inside, which shows that the others could have been", async () => {
+  it("is recovered if it is authentic and inside, which shows that the other cases test something", async () => {
     using fixture = await fixtures();
     const { create } = Object.fromEntries(
       deedsAt(fixture.inside, "new").map(deed => [deed.story.split(" ")[0], deed]),
@@ -85,7 +85,7 @@ describe("a planted journal", () => {
 });
 
 describe("a journal of a root that this process was not granted", () => {
-  it("waits for one that was", async () => {
+  it("waits for a process that was granted it", async () => {
     using fixture = await fixtures();
     const [create] = deedsAt(fixture.outside, "new");
     if (create === undefined) throw new Error("no such deed");
@@ -109,7 +109,7 @@ describe("a journal of a root that this process was not granted", () => {
     }
   });
 
-  it("is not kept from it by what was recovered, which is not done again", async () => {
+  it("stays for that process after the rest was recovered, and the rest is not recovered again", async () => {
     using fixture = await fixtures();
     const [inside] = deedsAt(fixture.inside, "new");
     const [outside] = deedsAt(fixture.outside, "new");

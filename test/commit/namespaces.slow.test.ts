@@ -48,14 +48,14 @@ async function read(fixture: Fixture): Promise<string[]> {
 }
 
 describe("a process killed in another namespace, in the middle of a patch", () => {
-  it("has left a whole commit for the first who reads", async context => {
+  it("leaves a whole commit to the first process that reads", async context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture(scenarios[2]?.files);
     torn(fixture);
     expect(versions(await read(fixture))).toBe(1);
   });
 
-  it("has left one for a process that has been reading all along", async context => {
+  it("leaves one to a process that was reading all the time", async context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture(scenarios[2]?.files);
     expect(versions(await read(fixture))).toBe(1);
@@ -63,7 +63,7 @@ describe("a process killed in another namespace, in the middle of a patch", () =
     expect(versions(await read(fixture))).toBe(1);
   });
 
-  it.runIf(hasProc)("has left one for a process in a third namespace, and no lock", context => {
+  it.runIf(hasProc)("leaves one to a process in a third namespace, and no lock", context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture(scenarios[2]?.files);
     torn(fixture);
@@ -82,7 +82,7 @@ describe("a process killed in another namespace, in the middle of a patch", () =
 });
 
 describe("a process that lives in another namespace", () => {
-  it("is left alone while it lives, and recovered as soon as it is killed", async context => {
+  it("is not recovered while it runs, and is as soon as it is killed", async context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture({ mine: "0" });
     const args = [...elsewhere, process.execPath, worker.path, "patches", fixture.base];

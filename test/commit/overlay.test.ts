@@ -100,7 +100,7 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
     expect(overlay.tree()).toBe(before);
   });
 
-  it("is deleted when it is empty, and only then where nothing else was asked for", async () => {
+  it("is deleted if it is empty, and with its contents only when asked", async () => {
     using overlay = new Overlay({ "d/e": "e" });
     using workspace = overlay.open();
     const removal = { kind: "remove", path: workspace.at("d") } as const;
@@ -112,7 +112,7 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
     expect(overlay.tree()).toContain("./d/ ");
   });
 
-  it("is there whole or moved and deleted whole, whichever system call fails", async () => {
+  it("is complete, or moved or deleted completely, whichever system call fails", async () => {
     const run = async (failing: number) => {
       using overlay = new Overlay(files);
       const before = overlay.tree();
@@ -150,7 +150,7 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
     expect(seen).toEqual(new Set(["done", "failed"]));
   });
 
-  it("is whole, or gone whole, after a kill in the middle of its removal", async () => {
+  it("is complete or gone after a kill in the middle of its removal", async () => {
     using worker = await bundle("worker.ts");
     const index = scenarios.findIndex(({ name }) => name === "the removal of a tree, and a tree copied");
     const scenario = scenarios[index];

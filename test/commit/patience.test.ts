@@ -16,7 +16,7 @@ describe("the wait for a lock", () => {
     return { one, other };
   };
 
-  it("goes on while it changes hands, and while its holder takes other locks", async () => {
+  it("continues while the lock changes hands, and while its holder takes other locks", async () => {
     using fixture = new Fixture();
     const { one, other } = owners(fixture);
     const patience = new Patience(idleMs);
@@ -32,7 +32,7 @@ describe("the wait for a lock", () => {
     expect(patience.isOver(undefined)).toBe(false); // free
   });
 
-  it("ends with a holder that does nothing but live", async () => {
+  it("ends if the holder is alive but makes no progress", async () => {
     using fixture = new Fixture();
     const { one } = owners(fixture);
     const patience = new Patience(idleMs);
@@ -42,7 +42,7 @@ describe("the wait for a lock", () => {
     expect(patience.isOver(lstatSync(one))).toBe(true);
   });
 
-  it("does not last for ever", async () => {
+  it("is bounded", async () => {
     using fixture = new Fixture();
     const { one, other } = owners(fixture);
     const patience = new Patience(idleMs, 3 * idleMs);

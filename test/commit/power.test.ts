@@ -80,7 +80,7 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     expect(fixture.text("f1")).toBe("theirs, and longer than it was");
   });
 
-  it("is in the history where another process has replaced its file since and has no journal of that any more", () => {
+  it("is in the history even if another process replaced its file since and no longer has a journal of that", () => {
     using fixture = new Fixture({ a: "old" });
     spawnSync(process.execPath, [worker.path, "answered", fixture.base, "2"]);
     const at = join(fixture.inside, "a");
@@ -130,7 +130,7 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     expect(fixture.text("f2")).toBe("new f2");
   });
 
-  it("what cannot be settled is tried again by the next who starts", () => {
+  it("what cannot be recovered is tried again by the next process that starts", () => {
     using fixture = patched();
     truncateSync(join(fixture.inside, "f1"), 0);
     reboot(fixture);
@@ -151,7 +151,7 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
 });
 
 describe("after a process was killed, with a commit acknowledged and nothing flushed but the journal", () => {
-  it("the files and their directory are flushed before the journal goes: the power may fail next", () => {
+  it("the files and their directory are flushed before the journal is removed, because the power may fail next", () => {
     using fixture = patched();
     const { flush, unlink } = sys;
     const flushed = new Set<number>();
@@ -207,7 +207,7 @@ describe("after the power failed, with a file too large for the journal committe
     return { fixture, staged: join(fixture.inside, staged[0] ?? "") };
   }
 
-  it("the new content comes into its place where all of it is on the disk", () => {
+  it("the new content is put in place if all of it is on the disk", () => {
     const { fixture } = committed();
     using _ = fixture;
     reboot(fixture);
@@ -230,7 +230,7 @@ describe("after the power failed, with a file too large for the journal committe
 });
 
 describe("a file that moves to another directory", () => {
-  it("does not come back under its old name where that was on the disk still, and it was edited since", () => {
+  it("does not come back under its old name, which was still on the disk, after it was edited", () => {
     using fixture = new Fixture({ a: "old", "d/other": "" });
     linkSync(join(fixture.inside, "a"), join(fixture.outside, "a"));
     spawnSync(process.execPath, [worker.path, "movedAndEdited", fixture.base]);
@@ -267,7 +267,7 @@ describe("a file that moves to another directory", () => {
 });
 
 describe("while a flush is under way", () => {
-  it("a removal in a directory that is done already waits until the commits of the whole batch are", async () => {
+  it("a removal in a directory that is already flushed waits for the commits of the whole batch", async () => {
     using fixture = new Fixture({ "one/a": "old", "two/b": "old" });
     const { workspace } = fixture;
     const write = (name: string) =>

@@ -38,7 +38,7 @@ function start(script: string, ...args: string[]) {
 }
 
 describe("several processes", () => {
-  it("edit the same two files fifty times each: what was acknowledged is there, nothing else, once", async () => {
+  it("edit the same two files fifty times each: every acknowledged edit is there once, and no other", async () => {
     using fixture = new Fixture({ shared: "", second: "" });
     const workers = [0, 1, 2, 3].map(
       number => start(worker.path, "edits", fixture.base, String(number)).ended,
@@ -51,7 +51,7 @@ describe("several processes", () => {
     expect(fixture.text("second")).toBe(fixture.text("shared"));
   });
 
-  it("a lock of a dead process is broken, and its half-done commit settled first", async () => {
+  it("the lock of a dead process is broken after its half-done commit was recovered", async () => {
     using fixture = new Fixture(scenarios[2]?.files);
     expect(run("scenario", fixture.base, "2:4:rename").signal).toBe("SIGKILL");
     const torn = new Set(Object.values(fixture.tree()).map(text => text.slice(0, 3)));
@@ -66,7 +66,7 @@ describe("several processes", () => {
 });
 
 describe("a process that has run out of descriptors", () => {
-  it("does not take a living one for dead: it would roll back what that one is writing", async () => {
+  it("does not take a living process for dead, which would roll back what it is writing", async () => {
     using fixture = new Fixture({ a: "old" });
     const { child, ended } = start(worker.path, "writesAndPauses", fixture.base);
     await new Promise(resolve => child.stdout.once("data", resolve));
@@ -104,7 +104,7 @@ describe("a process that has run out of descriptors", () => {
   });
 });
 
-describe("what another process has written and not flushed yet", () => {
+describe("a file that another process wrote and has not flushed yet", () => {
   it("is moved and removed only when that process has flushed it", async () => {
     using fixture = new Fixture({ a: "old" });
     const { child, ended } = start(worker.path, "writesAndPauses", fixture.base);
@@ -119,7 +119,7 @@ describe("what another process has written and not flushed yet", () => {
   });
 });
 
-describe("while another process swaps a directory for a link that leads out", () => {
+describe("while another process swaps a directory for a link that leads outside", () => {
   it("nothing outside is written, made, moved or deleted", async () => {
     using fixture = new Fixture({
       "swap/target": "inside",

@@ -5,11 +5,11 @@ import { errno, watching } from "./failing.ts";
 import { Fixture, faultOf } from "./fixture.ts";
 
 describe.skipIf(process.platform === "win32")("where a quota is used up", () => {
-  it("the error that Node cannot name is told as no room", () => {
+  it("the error that Node cannot name is reported as no space", () => {
     expect(told(errno("EDQUOT", "write"), "a")).toMatchObject({ code: "no_space", data: { path: "a" } });
   });
 
-  it("a write is refused as without room, and a deletion works all the same", async () => {
+  it("a write is refused for lack of space, and a deletion still works", async () => {
     using fixture = new Fixture({ a: "old", b: "b" });
     const full = (_count: number, name: string) => {
       if (name === "write" || name === "mkdir") throw errno("EDQUOT", name);

@@ -88,7 +88,7 @@ describe("edits of one file that wait for its lock", () => {
     expect(fixture.text("a")).toBe("one\n\n\n\ntwo\n\n\n\nTHREE\n");
   });
 
-  it("are all in history also while the archive cannot be written, and whole once it can", async () => {
+  it("are all in the history even while the archive cannot be written, and complete once it can", async () => {
     using fixture = new Fixture({ a: "0\n" });
     const { workspace, state } = fixture;
     await workspace.edit(fixture.at("a"), added("warm"));

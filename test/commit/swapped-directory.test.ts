@@ -29,8 +29,8 @@ async function makeAnd(fixture: Fixture, swap: (made: string) => void): Promise<
   }
 }
 
-describe.runIf(process.platform === "linux")("the mode of a new directory is not given to", () => {
-  it("a file outside that a link in its place leads to", async () => {
+describe.runIf(process.platform === "linux")("the mode of a new directory", () => {
+  it("is not given to a file outside that a link in its place leads to", async () => {
     using fixture = new Fixture();
     const secret = join(fixture.outside, "secret");
     writeFileSync(secret, "", { mode: 0o600 });
@@ -41,7 +41,7 @@ describe.runIf(process.platform === "linux")("the mode of a new directory is not
     expect(modeOf(secret)).toBe("600");
   });
 
-  it.runIf(hasProc)("a private directory that was put in its place", async () => {
+  it.runIf(hasProc)("is not given to a private directory that was put in its place", async () => {
     using fixture = new Fixture();
     const kept = join(fixture.inside, "private");
     mkdirSync(kept, { mode: 0o700 });
@@ -53,7 +53,7 @@ describe.runIf(process.platform === "linux")("the mode of a new directory is not
     expect(modeOf(join(fixture.inside, "made"))).toBe("700");
   });
 
-  it("and a directory that is left alone has exactly that mode, whatever the umask", async () => {
+  it("is exactly what was asked for, whatever the umask", async () => {
     using fixture = new Fixture();
     const umask = process.umask(0o077);
     try {

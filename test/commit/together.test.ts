@@ -9,7 +9,7 @@ import { Fixture, faultOf } from "./fixture.ts";
 const line = (file: Current | undefined, text: string) =>
   Buffer.concat([file?.bytes ?? Buffer.alloc(0), Buffer.from(`${text}\n`)]);
 
-describe("many at once in one process", () => {
+describe("many edits at once in one process", () => {
   it("a hundred edits of one file are all applied, in the order in which they came", async () => {
     using fixture = new Fixture({ a: "" });
     const numbers = Array.from({ length: 100 }, (_, i) => String(i));
@@ -66,7 +66,7 @@ describe("many at once in one process", () => {
     expect(Object.keys(fixture.tree()).length).toBe(42);
   });
 
-  it("of forty that want to create the same file, one does", async () => {
+  it("one of forty creations of the same file succeeds", async () => {
     using fixture = new Fixture();
     const tries = Array.from({ length: 40 }, (_, i) =>
       faultOf(fixture.commit([fixture.write("a", String(i), { expect: "absent" })])),
@@ -90,7 +90,7 @@ describe("many at once in one process", () => {
     expect(size).toBeLessThan(80_000_000);
   });
 
-  it("a reader sees whole versions only, and never none", async () => {
+  it("a reader always sees a complete version", async () => {
     using fixture = new Fixture({ a: "0 ".repeat(5000) });
     let writing = true;
     const writer = (async () => {
@@ -108,7 +108,7 @@ describe("many at once in one process", () => {
 });
 
 describe("when a program that does not take our locks changes a file", () => {
-  it("during an edit, the edit is made anew from what is there now", async () => {
+  it("during an edit, the edit is computed again from the current content", async () => {
     using fixture = new Fixture({ a: "one\n" });
     let calls = 0;
     await fixture.workspace.edit(fixture.at("a"), bytes => {
@@ -120,7 +120,7 @@ describe("when a program that does not take our locks changes a file", () => {
     expect(fixture.text("a")).toBe("two\nmine\n");
   });
 
-  it("again and again, the edit is refused and their bytes stay", async () => {
+  it("again and again, the edit is refused and the program's bytes stay", async () => {
     using fixture = new Fixture({ a: "0" });
     let calls = 0;
     const edit = fixture.workspace.edit(fixture.at("a"), bytes => {

@@ -72,7 +72,7 @@ describe("replacing a text", () => {
     expect(await edited("a\rb\rc\r", [replace("b\n", "x\ny\n")])).toBe("a\rx\ry\rc\r");
   });
 
-  it("is refused as usual however long the text is, and whatever the file repeats", async () => {
+  it("is refused as usual, however long the text is and however much the file repeats", async () => {
     const half = "a".repeat(50_000);
     const all: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapsed", "flowed", "trimmed"];
     for (const more of [{}, { ignoreCase: true }, { tolerances: all }]) {
@@ -88,7 +88,7 @@ describe("replacing a text", () => {
     );
   });
 
-  it("by what would not fit into memory is refused before it is built", async () => {
+  it("with a result that would not fit into memory is refused before it is built", async () => {
     const growing = regex("x", "$&".repeat(200_000), { flags: "" });
     const data = await refusal("too_large", "x".repeat(500_000), [growing]);
     expect(data.size).toBe(500_000 + 500_000 * 200_000);
@@ -127,7 +127,7 @@ describe("several edits", () => {
     ).toBe("done");
   });
 
-  it("or all on the original, and then must not touch the same text", async () => {
+  it("or all apply to the original, and then must not overlap", async () => {
     const swap = [replace("one", "two"), replace("two", "one")];
     expect(await edited("one two", swap, { order: "original" })).toBe("two one");
     const data = await refusal("edits_overlap", "a\nb c d\n", [replace("b c", "x"), replace("c d", "y")], {
@@ -136,7 +136,7 @@ describe("several edits", () => {
     expect([data.edits, data.line]).toEqual([[0, 1], 2]);
   });
 
-  it("mix with line numbers, which are those of the file as it was", async () => {
+  it("can be mixed with line numbers, which refer to the original file", async () => {
     const edits: Edit[] = [
       { kind: "insert", after: 0, new: "top" },
       replace("two", "TWO\nTWO"),
@@ -179,7 +179,7 @@ describe("several edits", () => {
     expect(text.body).toBe("a B");
   });
 
-  it("find a unique text also across what earlier edits put in, and nowhere else", async () => {
+  it("find a unique text also across what earlier edits inserted, and nowhere else", async () => {
     const word = fc.constantFrom("a", "b", "c", "ab", "ca", "\n", "bcb");
     const old = fc.array(word, { minLength: 1, maxLength: 3 }).map(words => words.join(""));
     const step = fc.record({ old, put: fc.array(word, { maxLength: 3 }).map(words => words.join("")) });
@@ -213,7 +213,7 @@ describe("several edits", () => {
     );
   });
 
-  it("give what applying them one by one to a string gives", async () => {
+  it("give the same result as applying them one by one to a string", async () => {
     const word = fc.constantFrom("a", "b", "ab", "\n", "ba", "");
     const step = fc.record({
       old: fc.constantFrom("a", "b", "ab", "\n"),
@@ -264,7 +264,7 @@ describe("edits by line", () => {
     expect(await edited("", [{ kind: "insert", after: -1, new: "e" }])).toBe("e\n");
   });
 
-  it("count in the caller's way, and refuse lines that are not there", async () => {
+  it("count as the caller does, and refuse missing lines", async () => {
     expect(await refusal("past_end", "a\nb\n", [{ kind: "lines", from: 3, to: 3, new: "" }])).toMatchObject({
       line: 3,
       lines: 2,
@@ -320,7 +320,7 @@ describe("a regular expression", () => {
     ).toBe("a\nb\n-\n");
   });
 
-  it("may have to be unique, and is refused by name where nothing matches", async () => {
+  it("can be required to be unique, and is refused if nothing matches", async () => {
     expect((await refusal("ambiguous", "a a", [regex("a", "b", { times: "unique" })])).count).toBe(2);
     expect((await refusal("no_match", "a", [regex("x", "y")])).old).toBe("x");
     expect((await refusal("missing_group", "a", [regex("a", "$2")])).groups).toBe(0);
@@ -330,7 +330,7 @@ describe("a regular expression", () => {
 describe("tolerance", () => {
   const file = "class A {\n    run() {\n        go();\n    }\n}\n";
 
-  it("overlooks a common indentation, verbatim or fitted to the place", async () => {
+  it("ignores a common indentation, and inserts verbatim or re-indented", async () => {
     const old = "run() {\n    go();\n}";
     expect(await edited(file, tolerant(old, "walk();", "dedented"))).toBe("class A {\nwalk();\n}\n");
     expect(await edited(file, tolerant(old, "  run() {\n\n    stop();\n  }\n", "reindented"))).toBe(
@@ -341,7 +341,7 @@ describe("tolerance", () => {
     ]);
   });
 
-  it("counts in the units of both sides, and refuses where they leave it open", async () => {
+  it("measures indentation in the units of both sides, and refuses if that is ambiguous", async () => {
     const wrapped = "\tif (b) {\n\t\tx();\n\t}";
     expect(await edited("{\n    x();\n}\n", tolerant("\t\tx();", wrapped, "indentation"))).toBe(
       "{\n  if (b) {\n    x();\n  }\n}\n",
@@ -371,7 +371,7 @@ describe("tolerance", () => {
     ).toBe("  if x:\n    if y:\n      z()\n");
   });
 
-  it("overlooks blanks at line ends, around lines, between words, around the text, and typography", async () => {
+  it("ignores whitespace at line ends, around lines, between words, around the text, and typography", async () => {
     expect(await edited("a  \nb\n", tolerant("a\nb", "c", "trailing_space"))).toBe("c\n");
     expect(await edited("  a\n b\n", tolerant("a\n   b\n", "c\n", "trimmed_lines"))).toBe("c\n");
     expect(await edited("x =  1\n", tolerant("x = 1\n", "x = 2\n", "collapsed"))).toBe("x = 2\n");
@@ -380,13 +380,13 @@ describe("tolerance", () => {
     expect(await edited("it\u2019s \u2013 so\n", tolerant("it's - so", "ok", "typography"))).toBe("ok\n");
   });
 
-  it("is refused where several places fit, by the first step that fits", async () => {
+  it("is refused if several places match at the strictest level that matches", async () => {
     const twice = "  a();\n  b();\n    a();\n    b();\n";
     const data = await refusal("ambiguous", twice, tolerant("a();\nb();", "x", "dedented", "trimmed"));
     expect([data.tolerance, data.count, data.lines]).toEqual(["dedented", 2, [1, 3]]);
   });
 
-  it("stretches no further than the caller allows", async () => {
+  it("is limited to the levels that the caller allows", async () => {
     const stretch = { lines: 2, characters: 500 };
     const flowed = replace("f( a )", "x", { tolerances: ["flowed"], stretch });
     await refusal("no_match", "f(\n  a\n)\n", [flowed]);
@@ -407,7 +407,7 @@ describe("tolerance", () => {
 });
 
 describe("a text that is not there", () => {
-  it("is refused with the place that nearly fits, and what differs", async () => {
+  it("is refused with the most similar place and the difference", async () => {
     const file = "function f() {\n\treturn 'it';\n}\nlet Total = sum + 1;\n";
     const near = async (old: string) => (await refusal("no_match", file, [replace(old, "x")])).near;
     expect(await near("function f() {\n    return 'it';\n}")).toMatchObject({

@@ -126,7 +126,7 @@ function gits(patch: Buffer, base: Buffer, name: string, target: string, more: r
 }
 
 describe(`${wanted} patches that git makes`, () => {
-  it("give git's bytes or are refused, also on files that have moved on", { timeout: 600_000 }, async () => {
+  it("give git's bytes or are refused, also on files that changed since", { timeout: 600_000 }, async () => {
     const files = realFiles();
     const counts = { same: 0, bothRefuse: 0, weRefuse: 0, gitRefuses: 0 };
     const exact = { same: 0, refused: 0 };

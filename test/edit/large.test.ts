@@ -56,7 +56,7 @@ describe("a diff of large texts", () => {
     }
   });
 
-  it("leaves the event loop to others, though no line is the same", async () => {
+  it("yields to the event loop, even if no line is the same", async () => {
     const [a, b] = [text(lines(150_000, i => `a${i}`)), text(lines(150_000, i => `b${i}`))];
     const work = textJob("diffStart", a.length + b.length, a, b, { room: 2000 });
     expect(await turnsBeside(work)).toBeGreaterThan(20);
@@ -71,7 +71,7 @@ describe("a merge of large texts", () => {
     i % 97 === 5 && i % 1000 > 20 && i % 1000 < 400 ? `${line} // ours` : line,
   );
 
-  it("gives what the same merge gives without a thread, and others get their turn", async () => {
+  it("gives the same result as without a thread, and does not block other work", async () => {
     const [b, o, t] = await Promise.all([base, ours, theirs].map(all => decode("f", Buffer.from(text(all)))));
     if (b === undefined || o === undefined || t === undefined) throw new Error("no texts");
     const merging = merge(b, { text: o }, t);
@@ -96,7 +96,7 @@ describe("a text that is replaced everywhere in a large file", () => {
     return { made: made.bytes.toString(), count };
   };
 
-  it("becomes what a small file becomes, line by line", async () => {
+  it("gives the same result as in a small file, line by line", async () => {
     const line = "foo bär foo 🙂 aaa\r\n";
     for (const [old, added] of [
       ["foo", "quux"],

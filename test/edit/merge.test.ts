@@ -38,7 +38,7 @@ describe("merging two changes of one file", () => {
     expect(await merged("a\nb\nc\nd\n", "a\nd\n", "0\na\nb\nc\nd\n5\n")).toBe("0\na\nd\n5\n");
   });
 
-  it("takes what both did in the same way once", async () => {
+  it("takes an identical change of both sides once", async () => {
     expect(await merged("a\nb\nc\n", "a\nX\nc\nY\n", "0\na\nX\nc\n")).toBe("0\na\nX\nc\nY\n");
   });
 
@@ -66,7 +66,7 @@ describe("merging two changes of one file", () => {
     expect(await merged("a\r\nb\nc\r\nd\n", "A\r\nb\nc\r\nd\n", "a\r\nb\nc\r\nD\n")).toBe("A\r\nb\nc\r\nD\n");
   });
 
-  it("keeps a byte-order mark and bytes that are no text", async () => {
+  it("keeps a byte-order mark and bytes that are not text", async () => {
     const bytes = (text: string) => Buffer.from(`\xef\xbb\xbf\xe9\n${text}`, "latin1");
     const [b, o, t] = await Promise.all(
       [bytes("a\n\nb\n"), bytes("A\n\nb\n"), bytes("a\n\nB\xff\n")].map(x => decode("f", x)),
@@ -94,7 +94,7 @@ describe("merging two changes of one file", () => {
     );
   });
 
-  it("has the lines of both where each changed its own part", async () => {
+  it("has the lines of both sides if each changed its own part", async () => {
     const part = fc
       .array(fc.constantFrom("x\n", "y\n", "z\r\n"), { maxLength: 6 })
       .map(lines => lines.join(""));
@@ -111,7 +111,7 @@ describe("merging two changes of one file", () => {
 });
 
 describe("merging edits", () => {
-  it("places the lines that an edit names, not what a comparison makes of them", async () => {
+  it("places the lines that an edit names, not those of a computed diff", async () => {
     expect(await mergedEdits("b\nc\na\nd\n", [lines(1, 1, "c\na")], "b\nc\ne\nd\n")).toBe("c\na\nc\ne\nd\n");
     expect(await mergedEdits("f {\nx1\nx4\n}\n", [lines(1, 3, "x1")], "f {\nx4\n")).toBe("refused");
   });
@@ -143,7 +143,7 @@ describe("merging edits", () => {
     expect(await mergedEdits("a\na\na\na\nb\n", [lines(1, 1, "x")], "a\na\na\nb\n")).toBe("x\na\na\nb\n");
   });
 
-  it("knows a last line without a break, and a file whose lines end with CR alone", async () => {
+  it("handles a last line without a break, and a file whose lines end with CR alone", async () => {
     expect(await mergedEdits("a\nb\nc", [insert(-1, "d")], "A\nb\nc")).toBe("A\nb\nc\nd");
     expect(await mergedEdits("a\nb\nc", [insert(-1, "d")], "a\nb\nc\nx")).toBe("refused");
     expect(await mergedEdits("a\nb\nc\n", [lines(1, 1, "A")], "a\nb\nc")).toBe("A\nb\nc");

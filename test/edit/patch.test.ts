@@ -81,7 +81,7 @@ describe("a patch that deletes a file", () => {
 });
 
 describe("a unified diff", () => {
-  it("of many lines finds its place, or none, in a file of many more that are the same", async () => {
+  it("of many lines finds its place, or none, in a file of many repeated lines", async () => {
     const context = Array.from({ length: 20_000 }, () => " a");
     const header = `@@ -5,${context.length + 2} +5,${context.length + 2} @@`;
     const same = "a\n".repeat(300_000);
@@ -245,14 +245,14 @@ describe("a unified diff", () => {
     expect(await patched("\ufeffa\n", patch)).toBe("new\n\ufeffa\n");
   });
 
-  it("knows whether a file ends with a line break", async () => {
+  it("keeps track of whether a file ends with a line break", async () => {
     const mark = "\\ No newline at end of file";
     expect(await patched("a\nb", hunk("@@ -1,2 +1,2 @@", " a", "-b", mark, "+c"))).toBe("a\nc\n");
     expect(await patched("a\nb\n", hunk("@@ -1,2 +1,2 @@", " a", "-b", "+b", mark))).toBe("a\nb");
     await refusal("patch_conflict", () => patched("a\nb", hunk("@@ -1,2 +1,2 @@", " a", "-b", "+c")));
   });
 
-  it("deletes only a file that it knows", async () => {
+  it("deletes only a file whose lines it lists", async () => {
     const patch = "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
     expect(await patched("a\nb\n", patch)).toBe("");
     await refusal("patch_conflict", () => patched("a\nb\nc\n", patch));
@@ -334,7 +334,7 @@ describe("a patch envelope", () => {
     ).toMatchObject({ reason: "no_match", hunk: 1 });
   });
 
-  it("uses anchors and the end of the file to tell places apart", async () => {
+  it("uses anchors and the end of the file to distinguish places", async () => {
     const file = "def f():\n  x = 1\n  return\ndef g():\n  x = 1\n  return\n";
     expect(await patched(file, envelope("@@ def g():", "-  x = 1", "+  x = 2"))).toBe(
       "def f():\n  x = 1\n  return\ndef g():\n  x = 2\n  return\n",

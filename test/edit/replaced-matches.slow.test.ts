@@ -9,7 +9,7 @@ import { dollarStyle, sedStyle } from "../../src/engine/regex/replacement.ts";
 import { decode } from "../../src/engine/text/text.ts";
 
 describe("an expression replaced everywhere in a large file", () => {
-  it("becomes what the same edit of all its lines becomes, or is refused alike", async () => {
+  it("gives the same result as an edit of all its lines, or the same refusal", async () => {
     const styles = { dollar: dollarStyle, sed: sedStyle };
     for (const content of ["foo bär foo 🙂 aaa\n".repeat(15_000), `${"ab 12\n\n".repeat(40_000)}end`]) {
       const file = await decode("f", Buffer.from(content));

@@ -36,7 +36,7 @@ afterAll(() => worker[Symbol.dispose]());
 const large = 400_000; // words: more than a journal holds
 
 describe("a change that has just been answered", () => {
-  it("is the last one also while it cannot be recorded, and undo does not take an older one for it", async () => {
+  it("is the last one even while it cannot be recorded, and undo does not choose an older one", async () => {
     using fixture = new Fixture({ first: "0", second: "0" });
     const { workspace, state } = fixture;
     const write = (name: string) => workspace.edit(workspace.at(name), () => Buffer.from("1"));
@@ -56,7 +56,7 @@ describe("a change that has just been answered", () => {
   });
 
   it.each(["EMFILE", "ENOMEM", "ENOSPC"])(
-    "and could not be recorded for %s holds nothing of a later one: undo does not remove that",
+    "and could not be recorded for %s contains nothing of a later one: undo does not remove that",
     async code => {
       using fixture = new Fixture({ "tree/f": "old", small: "old" });
       const { workspace, state } = fixture;
@@ -79,7 +79,7 @@ describe("a change that has just been answered", () => {
     },
   );
 
-  it("is kept where it was deleted while there were too few handles to record it, and can be undone", async () => {
+  it("can be undone even if it deleted a file while there were too few handles to record it", async () => {
     const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d/${i}/f`, `${i}`]));
     using fixture = new Fixture(files);
     const { open } = sys;
@@ -106,7 +106,7 @@ describe("a change that has just been answered", () => {
     expect(readdirSync(fixture.inside)).toEqual(["d"]);
   });
 
-  it("is not recorded yet, but the history has it when it is asked for", async () => {
+  it("is not recorded yet, but is in the history when it is requested", async () => {
     using fixture = new Fixture({ a: "old" });
     const { id } = await fixture.commit([fixture.write("a", "new")]);
     expect(existsSync(join(fixture.state, "changes"))).toBe(false);
@@ -167,7 +167,7 @@ describe("old content", () => {
     expect(fixture.text("b")).toBe("theirs");
   });
 
-  it("is kept in its place when the state directory will not take it, and nothing is lost", async () => {
+  it("stays in place if the state directory refuses it, and nothing is lost", async () => {
     using fixture = new Fixture({ a: "old a", b: "old b" });
     const { link } = sys;
     let refused = 0;
@@ -207,7 +207,7 @@ describe("old content", () => {
 });
 
 describe("a record with something else in its place", () => {
-  it.each(["mkdir", "mkfifo"])("does not hide the other changes: %s", async make => {
+  it.each(["mkdir", "mkfifo"])("does not hide other changes: %s", async make => {
     using fixture = new Fixture({ a: "old" });
     const first = await fixture.commit([fixture.write("a", "first")]);
     const second = await fixture.commit([fixture.write("a", "second")]);
@@ -244,7 +244,7 @@ describe("a state directory that is cleared away while a process runs", () => {
 });
 
 describe("a directory that may be written to and not read", () => {
-  it.runIf(hasProc)("includes large files, and does not keep a journal from restarting", async () => {
+  it.runIf(hasProc)("includes large files, and does not prevent a journal from restarting", async () => {
     using fixture = new Fixture({ "box/a": "old", b: "old" });
     const box = statSync(join(fixture.inside, "box")).ino;
     const { open } = sys;

@@ -76,7 +76,7 @@ async function edit(path: string, content: string): Promise<void> {
   });
 }
 
-describe("what others commit while a command runs", () => {
+describe("what other agents commit while a command runs", () => {
   it("is not the command's: files, directories, moves and deletions", async () => {
     for (const path of ["edited", "gone", "from/a", "from/b/c", "mine"]) write(path);
     const footprint = await footprintOf(async () => {
@@ -97,7 +97,7 @@ describe("what others commit while a command runs", () => {
     expect(footprint.files).toBeUndefined();
   });
 
-  it("is theirs still where the command worked on top of it, and the other way round", async () => {
+  it("stays theirs if the command changed the same file, and the other way round", async () => {
     write("after", "0\n");
     write("before", "0\n");
     const footprint = await footprintOf(async () => {
@@ -122,7 +122,7 @@ describe("what others commit while a command runs", () => {
     expect(told(footprint)).toEqual([]);
   });
 
-  it("is the command's to delete, with all that came into it", async () => {
+  it("is deleted with its directory as a change of the command", async () => {
     write("d/a");
     const footprint = await footprintOf(async () => {
       await edit("d/theirs", "t");
@@ -213,7 +213,7 @@ describe("what a command did", () => {
     expect(kept?.before).not.toHaveProperty("entries");
   });
 
-  it("is kept apart from a neighbour whose name sorts between a directory and what lies in it", async () => {
+  it("is not confused with a neighbour whose name sorts between a directory and its contents", async () => {
     const footprint = await footprintOf(() => sh("mkdir d d-x; touch d/a d-x/b"));
     expect(told(footprint)).toEqual(["created d directory", "created d-x directory"]);
   });
@@ -292,7 +292,7 @@ describe("what a command did", () => {
     expect(readdirSync(join(root, "old"))).toEqual(["c"]);
   });
 
-  it("is found in a wide tree while the event loop goes on turning", async () => {
+  it("is found in a wide tree without blocking the event loop", async () => {
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
     const footprint = await footprintOf(() => sh("seq 1 500 | xargs mkdir"));
@@ -301,7 +301,7 @@ describe("what a command did", () => {
     expect(turns).toBeGreaterThan(2);
   });
 
-  it("in an unreadable directory is not promised to be restored", async () => {
+  it("in an unreadable directory is reported as not restorable", async () => {
     write("closed/a");
     chmodSync(join(root, "closed"), 0o755);
     sh("mkfifo pipe");

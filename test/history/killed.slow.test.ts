@@ -13,7 +13,7 @@ import { bundle } from "../commit/bundle.ts";
 
 const kills = Number(process.env.POLYFS_HISTORY_KILLS ?? 8);
 
-it(`${kills} kills: the history is what happened, and taking it back ends where it began`, async () => {
+it(`${kills} kills: the history matches what happened, and undoing it restores the start`, async () => {
   using script = await bundle("worker.ts");
   for (let kill = 0; kill < kills; kill++) {
     const base = mkdtempSync(join(tmpdir(), "polyfs-killed-"));

@@ -74,7 +74,7 @@ it.each(Object.keys(copies))("%s that others change at any time afterwards", asy
   }
 });
 
-it.each(Object.keys(copies))("%s is undone where nobody has touched it", async name => {
+it.each(Object.keys(copies))("%s is undone if no other program changed it", async name => {
   using fixture = new Fixture(files);
   const before = fixture.tree();
   const commit = await fixture.commit([(copies[name] as Copy).change(fixture)]);

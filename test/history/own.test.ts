@@ -87,7 +87,7 @@ describe("an undo leaves alone", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("one\ntwo\n");
   });
 
-  it("but follows what it moved through moves of directories, deletions and their undos", async () => {
+  it("but follows the moved file through moves of directories, deletions and their undos", async () => {
     mkdirSync(at("d"));
     writeFileSync(at("a"), "mine");
     const move = (from: string, to: string) =>
@@ -136,7 +136,7 @@ describe("an undo leaves alone", () => {
     expect(existsSync(at("b"))).toBe(true);
   });
 
-  it("empty directories of others below a directory that the change made", async () => {
+  it("empty directories of other programs below a directory that the change made", async () => {
     await commit(write("p/f", "mine"));
     mkdirSync(at("p/theirs/inner"), { recursive: true });
     await undo(workspace);

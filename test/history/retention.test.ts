@@ -36,8 +36,8 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-describe("what is kept of the past", () => {
-  it("is cleared by age when a server starts, though it changes nothing", async () => {
+describe("the archive", () => {
+  it("is cleared by age when a server starts, even if nothing changes", async () => {
     using fixture = new Fixture({ a: "a" });
     const archive = new Archive(fixture.state);
     mkdirSync(fixture.state, { mode: 0o700 });
@@ -62,7 +62,7 @@ describe("what is kept of the past", () => {
     expect(there).toEqual([false, false, true, true]);
   });
 
-  it("stays if another process starts to use it while it is being removed", () => {
+  it("keeps content that another process starts to use while it is being removed", () => {
     using fixture = new Fixture();
     mkdirSync(fixture.state, { mode: 0o700 });
     const clearing = new Archive(fixture.state, limits);
@@ -82,7 +82,7 @@ describe("what is kept of the past", () => {
     expect(writing.objects.get(hash)?.toString()).toBe("wanted again");
   });
 
-  it("and is used again after months gets a new time, in the process that has known it all along", () => {
+  it("gives content that is used again after months a new time, also in a process that knew it", () => {
     using fixture = new Fixture();
     mkdirSync(fixture.state, { mode: 0o700 });
     const archive = new Archive(fixture.state, limits);

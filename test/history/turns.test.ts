@@ -32,7 +32,7 @@ async function turnsUntil(done: Promise<unknown>): Promise<number> {
 }
 
 describe("a history of thousands of changes", () => {
-  it("is searched for one path while other work runs", async () => {
+  it("is searched for one path without blocking other work", async () => {
     using fixture = new Fixture({ a: "a", b: "b" });
     await addChanges(fixture, 3000);
     const { workspace } = fixture;
@@ -56,7 +56,7 @@ describe("a history of thousands of changes", () => {
 });
 
 describe("a directory of links", () => {
-  it("has all links for each of the callers that ask at the same time", async () => {
+  it("lists all links for each caller that asks at the same time", async () => {
     const places = await Promise.all([linkFarm(3, 40, "/dev/null"), linkFarm(20, 60, "/dev/null")]);
     expect(new Set(places).size).toBe(1);
     const names = Array.from({ length: 58 }, (_, i) => String(3 + i));

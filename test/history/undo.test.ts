@@ -137,7 +137,7 @@ describe("a change is undone", () => {
     expect(get("g")).toBe("x");
   });
 
-  it("and a tree that came back goes again and comes back again, as often as one likes", async () => {
+  it("and a restored tree can be removed and restored again, any number of times", async () => {
     await commit(write("new/deep/file", "n"), write("new/other", "o"));
     const made = tree();
     for (let round = 0; round < 2; round++) {
@@ -148,7 +148,7 @@ describe("a change is undone", () => {
     }
   });
 
-  it("only for one path of it, and only on paper in a dry run", async () => {
+  it("only for one path of it, and not at all in a dry run", async () => {
     await commit(write("a", "A"), write("b", "B"));
     const [change] = await listChanges(workspace, { limit: 1 });
     const dry = await undo(workspace, { dryRun: true });
@@ -160,7 +160,7 @@ describe("a change is undone", () => {
     expect(readdirSync(root)).toEqual(["b"]);
   });
 
-  it("not where something else took the file's place, and that stays", async () => {
+  it("not if something else took the file's place, and that stays", async () => {
     put("f", "1");
     await commit(write("f", "2"));
     rmSync(join(root, "f"));
@@ -309,7 +309,7 @@ describe("a random sequence of changes", () => {
   });
 });
 
-it("a move is undone after its file was replaced by the same content, which undo has nothing to do for", async () => {
+it("a move is undone after its file was replaced by the same content, for which undo does nothing", async () => {
   for (const name of ["from", "same"]) writeFileSync(join(root, name), "content\n");
   const moved = await commit({ kind: "move", from: workspace.at("from"), to: workspace.at("to") });
   const copied = await commit({

@@ -48,12 +48,12 @@ function problemsOf(lines: readonly string[]): number {
 }
 
 describe("an audit log", () => {
-  it("is whole as it was written, by one process after the other", () => {
+  it("verifies as written, by one process after the other", () => {
     expect(written()).toHaveLength(18);
     expect(checkAudit(path)).toMatchObject({ lines: 18, chains: 3, open: 0, problems: [], rotated: false });
   });
 
-  it("is whole where several processes write to it at once", () => {
+  it("verifies after several processes wrote at once", () => {
     using first = open();
     using second = open();
     for (let n = 0; n < 20; n++) (n % 3 === 0 ? first : second).append({ n });
@@ -62,7 +62,7 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ chains: 2, open: 2, problems: [] });
   });
 
-  it("has an entry in the next turn, and one that expects others with them or a moment later", async () => {
+  it("has an entry in the next turn of the event loop, and one that expects others together with them or a moment later", async () => {
     using log = open();
     const numbers = () => [...readFileSync(path, "utf8").matchAll(/"n":(\d)/g)].map(([, n]) => Number(n));
     log.append({ n: 1 }, true);
@@ -98,7 +98,7 @@ describe("an audit log", () => {
     expect(instants.every(instant => instant >= before && instant <= Date.now())).toBe(true);
   });
 
-  it("is whole through rotation, also where the oldest lines are gone", async () => {
+  it("verifies after rotation, even if the oldest lines are gone", async () => {
     {
       using log = open(3000);
       for (let n = 0; n < 200; n++) {
@@ -122,7 +122,7 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ lines: 3, problems: [] });
   });
 
-  it("is whole after a restart, however long its last line was", () => {
+  it("verifies after a restart, however long its last line was", () => {
     for (const length of [1, 65_535, 65_536, 300_000, 3_000_000]) {
       const log = open(100_000_000);
       log.append({ text: "x".repeat(length) });
@@ -183,7 +183,7 @@ describe("an audit log", () => {
     }
     const noMount = "needs leave to mount a file system";
 
-    it("keeps the lines that come, and writes them when there is room again", async ({ skip }) => {
+    it("keeps new lines, and writes them when there is space again", async ({ skip }) => {
       const disk = join(dirname(path), "disk");
       await using mount = mountSmall(disk, "64k");
       skip(!mount.mounted, noMount);
@@ -208,7 +208,7 @@ describe("an audit log", () => {
       expect(checkAudit(path).problems).toEqual([]);
     });
 
-    it("leaves no half of a line, into which another process would write", async ({ skip }) => {
+    it("leaves no partial line that another process would write into", async ({ skip }) => {
       const disk = join(dirname(path), "disk");
       await using mount = mountSmall(disk, "64k");
       skip(!mount.mounted, noMount);

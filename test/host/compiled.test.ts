@@ -48,7 +48,7 @@ async function filled() {
   return { ...at, form };
 }
 
-it("the second start takes what the first one kept, for the user alone", async () => {
+it("the second start uses what the first one cached, for the user alone", async () => {
   const { run, form, directory } = await filled();
   const second = run();
   expect(second.times).toBe(1);
@@ -56,7 +56,7 @@ it("the second start takes what the first one kept, for the user alone", async (
   if (posix) expect([form, directory].map(path => lstatSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
 });
 
-it("a form is kept again with what has run since, and counts how often", async () => {
+it("the code is cached again with what has run since, and the cache counts how often", async () => {
   const { run, script, forms } = await filled();
   writeFileSync(
     script,
@@ -76,7 +76,7 @@ it("a form is kept again with what has run since, and counts how often", async (
   expect(typeof ripe.value === "function" && ripe.value(true)).toBe("8");
 });
 
-it("a form is not written again where nothing more has run", async () => {
+it("the code is not cached again if nothing more has run", async () => {
   const { run, form } = await filled();
   const before = lstatSync(form, { bigint: true }).mtimeNs;
   const second = run();
@@ -95,7 +95,7 @@ it("nothing is cached unless it is asked for", async () => {
   expect(readdirSync(join(root, "home"))).toEqual([]);
 });
 
-it("another source of the same length is compiled anew, and so is another use", async () => {
+it("another source of the same length is compiled again, and so is another use", async () => {
   const { run, script, forms } = await filled();
   expect(run("two").times).toBe(0);
   writeFileSync(script, readFileSync(script, "utf8").replace("x + 1", "x + 2"));
@@ -105,7 +105,7 @@ it("another source of the same length is compiled anew, and so is another use", 
   expect(forms()).toHaveLength(2);
 });
 
-it("a damaged form is never run, wherever the damage is, and is replaced", async () => {
+it("a damaged cache is never run, wherever the damage is, and is replaced", async () => {
   const { run, form } = await filled();
   const good = readFileSync(form);
   const damaged: Buffer[] = [
@@ -129,7 +129,7 @@ it("a damaged form is never run, wherever the damage is, and is replaced", async
   expect(run().times).toBe(1);
 });
 
-it.runIf(posix)("a form that others could have written is left alone", async () => {
+it.runIf(posix)("a cache that others could have written is ignored", async () => {
   const { run, form, directory } = await filled();
   chmodSync(form, 0o620);
   expect(run().times).toBe(0);
@@ -160,7 +160,7 @@ it.runIf(posix)("links are not followed, neither to read nor to write", async ()
   expect(forms()).toEqual([]);
 });
 
-it("where nothing can be kept, nothing happens", async () => {
+it("where nothing can be cached, nothing fails", async () => {
   const { root, run } = place();
   rmSync(join(root, "home"), { recursive: true });
   writeFileSync(join(root, "home"), "a file in the way");
@@ -170,7 +170,7 @@ it("where nothing can be kept, nothing happens", async () => {
   expect(readFileSync(join(root, "home"), "utf8")).toBe("a file in the way");
 });
 
-it("the forms of programs that are gone go in the end, and files of others stay", async () => {
+it("caches of removed programs are deleted in the end, and other files stay", async () => {
   const { directory, run, forms } = await filled();
   writeFileSync(join(directory, "notes.txt"), "mine");
   for (let i = 0; i < 40; i++) {

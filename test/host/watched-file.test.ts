@@ -83,7 +83,7 @@ describe("a key that appears twice in one object", () => {
     expect(parsePolicy(text)).toEqual({ wrong: [expect.stringMatching(/appears twice/)] });
   });
 
-  it("is no matter in different objects, or in a text", () => {
+  it("is accepted in different objects, or in a string", () => {
     const text = `{"rules":[{"paths":["a"],${deny}},{"name":"\\"paths\\": {","paths":["paths","access"],${deny}}]}`;
     expect(parsePolicy(text)).toHaveProperty("document");
   });

@@ -129,7 +129,7 @@ describe("the audit", () => {
     expect(lines().map(({ caller }) => caller)).toEqual([undefined, undefined, ...Array(5).fill("ann")]);
   });
 
-  it("knows the trace that a call belongs to, by its header or its envelope", async () => {
+  it("names the trace of a call, from its header or its envelope", async () => {
     const { audit, lines } = auditFile();
     const { url } = await serve([tree({ "a.txt": "" })], { audit });
     const trace = (digit: string) => `00-${digit.repeat(32)}-${"b".repeat(16)}-01`;

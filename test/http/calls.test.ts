@@ -132,7 +132,7 @@ describe("a client that goes away", () => {
     expect((await legacy(`${url}/mcp`, again, session)).body).toContain("again");
   });
 
-  it("that leaves before its tools are loaded starts nothing, and is not counted as there", async () => {
+  it("that disconnects before its tools are loaded starts nothing, and is not counted", async () => {
     const { seen, dialect } = hanging();
     let load = () => {};
     const loaded = new Promise<void>(resolve => {
@@ -170,7 +170,7 @@ describe("a client that goes away", () => {
 });
 
 describe("turns", () => {
-  it("a caller with a hundred stuck calls does not keep another waiting", async () => {
+  it("a caller with a hundred stuck calls does not make another wait", async () => {
     const { seen, dialect } = hanging();
     const { url } = await serveFixture({
       dialects: { fixture: async () => dialect },
@@ -220,7 +220,7 @@ describe("turns", () => {
 });
 
 describe("a server that is to end", () => {
-  it("finishes what runs, takes nothing new, and ends the streams that are listened to", async () => {
+  it("finishes running calls, accepts no new ones, and ends open streams", async () => {
     const service = await serveFixture();
     const { url } = service;
     const session = await initialize(`${url}/mcp`);
@@ -235,7 +235,7 @@ describe("a server that is to end", () => {
     await expect(modern(`${url}/mcp`, "tools/list")).rejects.toThrow();
   });
 
-  it("stops what does not finish, at once on a second signal", async () => {
+  it("stops calls that do not finish, and all at once on a second signal", async () => {
     const { seen, dialect } = hanging();
     const service = await serveFixture({ dialects: { fixture: async () => dialect }, graceMs: 600_000 });
     const stuck = modern(`${service.url}/mcp`, "tools/call", call("wait")).catch(() => "cut off");
@@ -265,7 +265,7 @@ describe("answers", () => {
     );
   });
 
-  it("of contracts that the SDK does not know arrive as they are", async () => {
+  it("of contracts that the SDK does not know arrive unchanged", async () => {
     const odd = tool({
       name: "odd",
       title: "Odd",
@@ -298,7 +298,7 @@ describe("answers", () => {
     expect(body.match(/ü/g)?.length).toBe(5_000_000);
   });
 
-  it("that take long become a stream with signs of life, in both eras", async () => {
+  it("that take long become a stream with keep-alives, in both eras", async () => {
     const { url } = await serveFixture({ keepAliveMs: 20 });
     const params = call("slow", { steps: 4, ms: 100 });
     const alone = await modern(`${url}/mcp`, "tools/call", params);

@@ -34,8 +34,8 @@ function descendants(): string[] {
   return [...processes].filter(([pid]) => ours(pid)).map(([, { command }]) => command);
 }
 
-describe("what is kept for a caller", () => {
-  it("a chosen workspace is its session's alone, and gone with it", async () => {
+describe("the state of a caller", () => {
+  it("a chosen workspace belongs to its session alone, and ends with it", async () => {
     const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
     const { url } = await serve([root]);
     const editor = `${url}/mcp/file-editor`;
@@ -96,7 +96,7 @@ describe("what is kept for a caller", () => {
     ]);
   });
 
-  it("jobs are their session's alone, and end with it", async () => {
+  it("jobs belong to their session alone, and end with it", async () => {
     const { url } = await serve([tree()], run);
     const own = `${url}/mcp/polyfs`;
     const [ann, bob] = await Promise.all([initialize(own), initialize(own)]);
@@ -265,7 +265,7 @@ describe("a client that disconnects", () => {
     await until(() => searching() === 0);
   });
 
-  it("in the middle of writing leaves no lock behind, and a file that is whole", async () => {
+  it("in the middle of writing leaves no lock behind, and a complete file", async () => {
     const root = tree({ "a.txt": "old\n" });
     const { url, engine } = await serve([root]);
     const path = join(root, "a.txt");

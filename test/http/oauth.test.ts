@@ -92,7 +92,7 @@ describe("with an authorization server", () => {
     expect(stranger.headers["www-authenticate"]).toMatch(/scope="files:read"/);
   });
 
-  it("a claim narrows to directories, by absolute path or from the first root, and never widens", async () => {
+  it("a claim restricts to directories, by absolute path or from the first root, and never adds any", async () => {
     const { issuer, call, root } = await fixture();
     const read = async (path: string, roots: unknown) =>
       await call("read_file", { path }, await issuer.token({ polyfs_roots: roots }));
@@ -166,7 +166,7 @@ describe("with an authorization server", () => {
     expect((await list(await issuer.token())).status).toBe(503);
   });
 
-  it("an issuer by a plain connection to another machine is refused at the start", () => {
+  it("an issuer on another machine without TLS is refused at the start", () => {
     const options = { audience, rootsClaim: "r", workspace: {} as never, log: {} as never };
     expect(() => new OAuth({ issuer: "http://issuer.example", ...options })).toThrow("https:");
   });

@@ -58,7 +58,7 @@ describe("a start over HTTP", () => {
 });
 
 describe("polyfs token", () => {
-  it("adds a token that is printed once and kept as a hash, and takes it out again", async () => {
+  it("adds a token that is printed once and stored as a hash, and removes it", async () => {
     const file = join(tree(), "tokens.json");
     const root = tree({ "a.txt": "content of a" });
     const secret = newToken(file, "ci", "--read", root, "--expires", "30d", "--dialect", "agent-tools");

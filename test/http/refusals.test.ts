@@ -68,7 +68,7 @@ describe("a request that is not for this server", () => {
     expect(reply.status).toBe(status);
   });
 
-  it("gets no leave for any page when a browser asks first", async () => {
+  it("gets no CORS permission for any page when a browser asks first", async () => {
     const { url } = await serve([tree()], { origins: ["http://localhost:1"] });
     const ask = (origin: string) => send(`${url}/mcp`, { method: "OPTIONS", headers: { origin } });
     expect((await ask("https://evil.example")).status).toBe(403);
@@ -81,7 +81,7 @@ describe("a request that is not for this server", () => {
   });
 });
 
-describe("a request that is not one", () => {
+describe("a malformed request", () => {
   it.each([
     ["as text/plain", { "content-type": "text/plain" }, "{}", 415],
     ["as a form", { "content-type": "application/x-www-form-urlencoded" }, "a=b", 415],
@@ -176,7 +176,7 @@ describe("a caller", () => {
       expect(logged.join("")).not.toContain(secret);
   });
 
-  it("is not let upload anything before it is known", async () => {
+  it("cannot upload anything before it is authenticated", async () => {
     const tokens = tokenFile();
     tokens.write({ name: "a" });
     const { url } = await serve([tree()], { access: byTokens(tokens) });
@@ -307,7 +307,7 @@ describe("a caller", () => {
     expect((await legacy(`${url}/mcp/fs`, list, session)).status).toBe(404);
   });
 
-  it("can open so many sessions and no more, and so can all together", async () => {
+  it("has a limit on sessions, and so have all callers together", async () => {
     const tokens = tokenFile();
     const { ann, bob } = tokens.write({ name: "ann" }, { name: "bob" });
     const limits = { sessions: 4, sessionsPerCaller: 3 };
@@ -329,7 +329,7 @@ describe("a caller", () => {
 });
 
 describe("a token file that changes", () => {
-  it("holds from the next request on: added, changed and removed", async () => {
+  it("applies from the next request on: added, changed and removed", async () => {
     const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", roots: [{ path: join(root, "a"), access: "read-only" }] });
@@ -367,7 +367,7 @@ describe("a token file that changes", () => {
     expect(tokens.identify(all.bob?.authorization)).toBe(bob);
   });
 
-  it("that cannot be read any more changes nothing; a missing one admits no caller", async () => {
+  it("that can no longer be read changes nothing; a missing one admits no caller", async () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann" });
     const { url, logged } = await serve([tree()], { access: byTokens(tokens) });

@@ -38,7 +38,7 @@ describe("servers that share a store", () => {
     expect(await says(a.url, "write_file", { path: "g.txt", content: "x" })).toMatch(/^io: The shared store/);
   });
 
-  it("what a killed process answered and could not send is sent by the next one", async () => {
+  it("changes that a killed process answered and could not send are sent by the next one", async () => {
     const [base, store] = [tree(), join(tree(), "store")];
     for (const name of ["a", "b"]) mkdirSync(join(base, name));
     writeFileSync(join(base, "a/f.txt"), "1\n-\n2\n");

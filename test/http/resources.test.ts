@@ -66,7 +66,7 @@ describe("files as resources", () => {
     ]);
   });
 
-  it("are not there for a token that permits some tools only, or no reading", async () => {
+  it("are not offered to a token that permits only some tools, or no reading", async () => {
     const root = tree({ "x.txt": "secret" });
     const tokens = tokenFile();
     const { some, writer } = tokens.write(

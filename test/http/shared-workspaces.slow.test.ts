@@ -95,7 +95,7 @@ describe("workspaces of a shared store", () => {
     expect(servers.run("call", "read_file", '{"path":"g.txt"}', "--text", ...stdio)).toContain("1: g");
   });
 
-  it("are closed to the token of another one: no object, name or history", async () => {
+  it("reveal nothing to the token of another one: no object, name or history", async () => {
     const servers = new Servers();
     servers.create("mine", { "f.txt": "mine\n" });
     servers.create("theirs", { "secret.txt": "their secret\n" });
@@ -142,7 +142,7 @@ describe("workspaces of a shared store", () => {
 });
 
 describe("clients of 2025 on replicas", () => {
-  it("a session and a job of another server are answered with where they are and what to do", async () => {
+  it("a request for a session or a job of another server is answered with its server and what to do", async () => {
     const base = tree();
     for (const name of ["a", "b"]) mkdirSync(join(base, name));
     const start = (name: string) => {

@@ -39,7 +39,7 @@ async function listening(host = "127.0.0.1"): Promise<Server> {
 }
 
 it.runIf(process.platform !== "win32")(
-  "serves the socket that it is handed, to callers with a token",
+  "serves the socket that systemd passes, to callers with a token",
   async () => {
     const server = await listening();
     const file = join(tree(), "tokens.json");

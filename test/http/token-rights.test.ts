@@ -117,14 +117,14 @@ describe("the directories of a token", () => {
   });
   const rootsOf = (workspace: Workspace) => workspace.roots.map(({ path, access }) => [path, access]);
 
-  it("are all that is served if it names none, read-only without the effect writes", () => {
+  it("are all served directories if it names none, read-only without the effect writes", () => {
     expect(reachOf(served, undefined, ["reads", "writes"])).toEqual({ workspace: served, narrowed: false });
     const { workspace, narrowed } = reachOf(served, undefined, ["reads"]);
     expect([narrowed, rootsOf(workspace)]).toEqual([true, [[join(base, "a"), "read-only"]]]);
     workspace[Symbol.dispose]();
   });
 
-  it("narrow what is served, and never widen it", () => {
+  it("restrict what is served, and never add to it", () => {
     const { workspace, narrowed } = reachOf(served, [grant("a/inner")], ["writes"]);
     expect([narrowed, rootsOf(workspace)]).toEqual([true, [[join(base, "a/inner"), "read-write"]]]);
     workspace[Symbol.dispose]();

@@ -55,7 +55,7 @@ it("a call needs an engine and nothing else, and a failure is an answer", async 
   expect(outcomeText(await call(replay, "read_file", { path: "b" }, { engine }))).toMatch(/^error -32002: /);
 });
 
-it("a parameter that is undefined was not given", async () => {
+it("a parameter that is undefined counts as not given", async () => {
   const { engine } = project();
   const read = { path: "a.txt", offset: undefined, suspend: undefined };
   expect(outcomeText(await call(await dialects.polyfs(), "read_file", read, { engine }))).toContain("two");
@@ -84,7 +84,7 @@ it("a session keeps what a contract remembers; without one, each call is indepen
   expect(await call(editor, "read_files", read, { engine })).toMatchObject({ isError: true });
 });
 
-it("a tool of one's own gets typed parameters, defaults and confinement", async () => {
+it("a custom tool gets typed parameters, defaults and confinement", async () => {
   const { engine } = project();
   const shout = tool({
     name: "shout",
@@ -112,7 +112,7 @@ it("a tool of one's own gets typed parameters, defaults and confinement", async 
   );
 });
 
-it("an engine that cannot be opened says which path is to blame", () => {
+it("an engine that cannot be opened names the path at fault", () => {
   const missing = join(tmpdir(), "polyfs-library-that-is-not-there");
   expect(() => openEngine({ roots: [{ path: missing, access: "read-only" }] })).toThrow(missing);
 });
@@ -173,7 +173,7 @@ it("rules bind an embedded engine, too", async () => {
   expect(read).not.toContain("hunter2");
 });
 
-it("the program is asked where a rule wants a person asked", async () => {
+it("the program is asked where a rule requires a person's approval", async () => {
   const { root } = project();
   const rules = { current: () => [new Policy([{ name: "ask", paths: ["**"], ask: ["write"] as const }])] };
   using engine = openEngine({

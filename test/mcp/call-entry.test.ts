@@ -7,7 +7,7 @@ import { Session } from "../../src/contract/session.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { callEntry } from "../../src/mcp/call-entry.ts";
 
-it("is one line of JSON that says what was given, whatever characters a caller puts into it", () => {
+it("is one line of JSON with the given values, whatever characters a caller sends", () => {
   const root = mkdtempSync(join(tmpdir(), 'polyfs-"entry\n-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   using workspace = Workspace.open([{ path: root, access: "read-only" }], {});

@@ -66,7 +66,7 @@ describe("a call", () => {
     });
   });
 
-  it("whose answer cannot be encoded is an internal error, not a silence", async () => {
+  it("whose answer cannot be encoded is an internal error, not left unanswered", async () => {
     await using wire = serveFixture();
     expect((await wire.request("tools/call", { name: "spin" })).error).toMatchObject({ code: -32603 });
   });
@@ -156,7 +156,7 @@ describe("cancelling", () => {
     expect(await slow).toMatchObject({ result: { content: [{ text: "counted to 1" }] } });
   });
 
-  it("comes too late for a call that has been answered", async () => {
+  it("has no effect on a call that has been answered", async () => {
     await using wire = serveFixture();
     await wire.request("ping", {}, 5);
     wire.notify("notifications/cancelled", { requestId: 5 });

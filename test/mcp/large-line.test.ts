@@ -48,7 +48,7 @@ const parsed = (json: string): unknown => {
 };
 
 describe("a large line", () => {
-  it("has the value that JSON.parse finds, wherever the pieces are cut", async () => {
+  it("has the value that JSON.parse returns, wherever the pieces are cut", async () => {
     await fc.assert(
       fc.asyncProperty(
         anyValue,

@@ -30,7 +30,7 @@ function result(text: string) {
 }
 
 describe("the parts of a result", () => {
-  it("come to the JSON of the whole", () => {
+  it("add up to the JSON of the whole", () => {
     for (const text of [large, "small", ""]) {
       expect(wholeText(resultFrame("1", jsonParts(result(text))))).toBe(
         `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(result(text))}}`,

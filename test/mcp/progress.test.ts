@@ -30,7 +30,7 @@ describe("progress of a call", () => {
     expect(told.map(({ progress }) => progress)).toEqual([...told.map(({ progress }) => progress)].sort());
   });
 
-  it("that begins to report after a while goes on increasing, in its own numbers", () => {
+  it("that begins to report after a while keeps increasing, in its own numbers", () => {
     const { progress, told } = progressed(1);
     vi.advanceTimersByTime(2500);
     progress.report(1, 2);
@@ -42,7 +42,7 @@ describe("progress of a call", () => {
     expect(steps.every((step, i) => i === 0 || step > (steps[i - 1] ?? 0))).toBe(true);
   });
 
-  it("that begins with nothing done says so", () => {
+  it("that begins with zero done says so", () => {
     const { progress, told } = progressed("token");
     progress.report(0, 100);
     progress.report(100, 100);

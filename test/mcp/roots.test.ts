@@ -23,7 +23,7 @@ describe("a client with roots", () => {
     expect(lists).toEqual([[{ uri: "file:///a", name: "a" }], [{ uri: "file:///b" }]]);
   });
 
-  it("has its calls wait until the roots are known", async () => {
+  it("waits with its calls until the roots are known", async () => {
     const order: string[] = [];
     await using wire = serveFixture({ onRoots: () => void order.push("roots") });
     await wire.initialize("2025-06-18", { roots: {} });
@@ -47,7 +47,7 @@ describe("a client with roots", () => {
     expect(lists).toEqual([]);
   });
 
-  it("that leaves without an answer still gets the answers to its calls", async () => {
+  it("that closes its input without an answer still gets the answers to its calls", async () => {
     const wire = serveFixture({ onRoots: () => {} });
     await wire.initialize("2025-06-18", { roots: {} });
     const call = wire.call("echo", { text: "hi" });

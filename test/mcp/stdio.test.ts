@@ -22,7 +22,7 @@ async function hanging(): Promise<ProcessWire> {
 }
 
 describe("the end of input", () => {
-  it("comes after the answers to everything that was asked, and the process ends well", async () => {
+  it("is handled after every request was answered, and the process exits with 0", async () => {
     const wire = startProgram(program);
     wire.raw(line(1, "slow", { steps: 2, ms: 100 }) + line(2, "echo", { text: "hi" }));
     wire.input.end();
@@ -30,7 +30,7 @@ describe("the end of input", () => {
     expect(wire.received.map(({ id }) => id).sort()).toEqual([1, 2]);
   });
 
-  it("comes after a large answer too, however slowly it is read", async () => {
+  it("is handled after a large answer, too, however slowly it is read", async () => {
     const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
     child.stdin.end(line(1, "big", { characters: 8_000_000 }));
     await new Promise(resolve => setTimeout(resolve, 500));
@@ -38,7 +38,7 @@ describe("the end of input", () => {
     expect(result.content[0].text).toHaveLength(8_000_000);
   });
 
-  it("is taken at once where nothing was asked", async () => {
+  it("is handled at once without pending requests", async () => {
     const wire = startProgram(program);
     wire.input.end();
     expect(await wire.exited()).toEqual({ code: 0, signal: null });
@@ -47,7 +47,7 @@ describe("the end of input", () => {
 });
 
 describe("the process", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("stops what is running on %s, and ends well", async signal => {
+  it.each(["SIGTERM", "SIGINT"] as const)("stops running calls on %s, and exits cleanly", async signal => {
     const wire = await hanging();
     wire.child.kill(signal);
     expect(await wire.exited()).toEqual({ code: 0, signal: null });
@@ -86,7 +86,7 @@ describe("the process", () => {
     expect(said).toContain("stopped hanging");
   });
 
-  it("keeps what others print away from standard output", async () => {
+  it("keeps other output away from standard output", async () => {
     const wire = startProgram(program);
     await wire.call("chatter");
     await wire.close();
@@ -105,7 +105,7 @@ describe("the process", () => {
 });
 
 describe("large lines", () => {
-  it("of many megabytes go in and out unharmed", async () => {
+  it("of many megabytes are received and sent unchanged", async () => {
     await using wire = startProgram(program);
     const body = 'Zeile "\\ ü🙂\n'.repeat(1_500_000);
     const { content } = await wire.call("echo", { text: body });

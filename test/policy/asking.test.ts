@@ -67,7 +67,7 @@ function polyfs(...args: string[]): Promise<{ code: number | null; out: string }
 }
 
 describe("a change that a rule asks about", () => {
-  it("is made when the person says yes, once", async () => {
+  it("is made once when the person says yes", async () => {
     const asked: string[] = [];
     const client = await connect(message => {
       asked.push(message);
@@ -89,7 +89,7 @@ describe("a change that a rule asks about", () => {
     expect(text).toMatch(/^denied: /);
     expect(now()).toBe("one\n");
   });
-  it("is refused with the command that would allow it if no one can be asked; that command allows it", async () => {
+  it("is refused, if no person can be asked, with the command that allows it; that command works", async () => {
     const client = await connect();
     const { isError, text } = await write(client);
     expect(isError).toBe(true);
@@ -104,7 +104,7 @@ describe("a change that a rule asks about", () => {
     await new Promise(resolve => setTimeout(resolve, 300));
     expect((await write(client)).isError).toBe(true);
   });
-  it("holds for what a directory takes along when it is deleted", async () => {
+  it("needs approval also for the contents of a deleted directory", async () => {
     const client = await connect();
     const { isError } = await client.callTool({
       name: "delete_path",

@@ -132,7 +132,7 @@ const pieces = [
   ...["-----BEGIN ", "PRIVATE KEY", "-----"],
 ];
 
-describe("what a parser takes for a value", () => {
+describe("text that a parser takes for a value", () => {
   const fragments =
     "k: |k:\n  |- |? |: |BAR\n|BAR-\n|>\n|\n|\n  |\n |\"|'|{|}|[|]|, | # c|&a |!!str |--- |\n\n|CANARY|CANARY|CANARY: |#CANARY\n|a ";
   const fragment = fc.constantFrom(...fragments.split("|").map(one => one.replace("BAR", "|")));
@@ -163,7 +163,7 @@ describe("what a parser takes for a value", () => {
   });
 });
 
-describe("masking takes time in proportion to the text", () => {
+describe("masking takes time proportional to the text", () => {
   // A pattern that shares what it repeats between two of its parts does not end within anyone's life.
   it.each([...new Set(samples.map(([format]) => format))])("%s, whatever is repeated", format => {
     for (const one of pieces)
@@ -197,7 +197,7 @@ describe("a masked text shows keys and structure, and no value", () => {
 });
 
 describe("an edit of a masked text", () => {
-  it.each(samples)("that changes nothing gives back the file: %s %j", (format, text) => {
+  it.each(samples)("that changes nothing restores the file: %s %j", (format, text) => {
     expect(unmask(text, mask(text, format), format)).toBe(text);
   });
   const env = "A=one\nB=two\n# note\nC=three\n";

@@ -33,7 +33,7 @@ describe("the default rules", () => {
     },
   );
   it.each([".env.example", "app/.env.template", "id_rsa.pub", "src/env.ts", "README.md", "", "environment"])(
-    "leave %s alone",
+    "do not apply to %s",
     path => {
       expect(policy.decide("/p", path)).toBe(unrestricted);
     },
@@ -97,7 +97,7 @@ describe("a rule", () => {
     ];
     expect(about(rules, "a")).toMatchObject({ changes: false, ask: ["delete"] });
   });
-  it("is found in both Unicode normal forms and in any case", () => {
+  it("applies to both Unicode normal forms and to any case", () => {
     const rules: PolicyRule[] = [{ paths: ["Größe"], access: "deny" }];
     expect(about(rules, "größe".normalize("NFD")).contents).toBe("none");
   });
@@ -122,7 +122,7 @@ const glob = fc.constantFrom("a", "a/**", "**/b", "*.key", "!a/b", ".env", "**",
 const rule = fc.record({ paths: fc.array(glob, { minLength: 1, maxLength: 3 }), access: level });
 const rank = { none: 0, masked: 1, full: 2 };
 
-it("a second rule set only narrows, and no order of rules opens what one denies", () => {
+it("a second rule set only restricts, and no order of rules opens what one denies", () => {
   fc.assert(
     fc.property(
       fc.array(rule, { maxLength: 6 }),
@@ -144,7 +144,7 @@ it("a second rule set only narrows, and no order of rules opens what one denies"
   );
 });
 
-it("a name that a listing may pass over quickly is never denied", () => {
+it("a name that a listing may skip the rules for is never denied", () => {
   const globs = fc.constantFrom("*.key", "a*", "secrets/**", "x/y.key", "größe", "**", "!b.key", "{a,b}.pem");
   const names = fc.constantFrom(
     "a.key",

@@ -76,7 +76,7 @@ const idioms = [
 ];
 
 describe.skipIf("missing" in found)("a command in the sandbox", () => {
-  it.each(idioms)("learns no secret by: %s", async command => {
+  it.each(idioms)("learns no secret from: %s", async command => {
     expect(await inSandbox(command)).not.toContain("CANARY");
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=CANARY1\nPORT=80\n");
     expect(readFileSync(join(root, "secrets/deep/key"), "utf8")).toBe("CANARY2");

@@ -41,8 +41,8 @@ async function inSandbox(workspace: Workspace, command: string): Promise<string>
   return stdout.head + stderr.head;
 }
 
-describe.skipIf("missing" in found)("what the sandbox cannot cover by itself", () => {
-  it("is covered with a directory above it where no path reaches it, and can be deleted", async () => {
+describe.skipIf("missing" in found)("a denied path that the sandbox cannot cover", () => {
+  it("is covered together with a directory above it if no path reaches it, and can be deleted", async () => {
     using workspace = open();
     const name = "d".repeat(200);
     const make = `for i in $(seq 30); do mkdir ${name} && cd -P ${name} || exit; done; echo TOKEN=CANARY > .env; cat .env`;
@@ -56,13 +56,13 @@ describe.skipIf("missing" in found)("what the sandbox cannot cover by itself", (
     expect(existsSync(join(root, name))).toBe(false);
     await workspace.settled();
   });
-  it("is too much for it, which is said", async () => {
+  it("is reported if there are too many", async () => {
     for (let i = 0; i < 3100; i++) writeFileSync(join(root, `sub/${i}.env`), "");
     using workspace = open();
     const refused = await inSandbox(workspace, "true").catch((error: unknown) => error);
     expect(Fault.is(refused, "no_sandbox") && refused.data).toMatchObject({ about: "rules" });
   });
-  it("has a name that is not UTF-8, which is said", async () => {
+  it("is reported if its name is not UTF-8", async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${root}/\xff`, "latin1"), Buffer.from(".env")]), "");
     using workspace = open();
     const refused = await inSandbox(workspace, "true").catch((error: unknown) => error);

@@ -62,8 +62,8 @@ const edit = (workspace: Workspace, path: string, from: string, to: string) =>
     by: { action: "test", client: "me" },
   });
 
-describe("what a rule denies", () => {
-  it("cannot be read, listed, found out about, or reached by a link", async () => {
+describe("a path that a rule denies", () => {
+  it("cannot be read, listed, probed, or reached by a link", async () => {
     symlinkSync("secrets/deep/key", join(root, "link"));
     using workspace = open();
     for (const path of ["secrets/deep/key", "link", "app/server.pem", "secrets/none"])
@@ -196,7 +196,7 @@ describe("a masked file", () => {
     [".npmrc", ".dockercfg"],
     ["own/app.env", "own/notes"],
     ["own/.kube", "own/kube"],
-  ])("%s shows no value under the name %s, or cannot come there", async (from, to) => {
+  ])("%s shows no value under the name %s, or cannot be moved there", async (from, to) => {
     mkdirSync(join(root, "own/.kube"), { recursive: true });
     mkdirSync(join(root, ".kube"));
     const secret = "//r.example/:_authToken=hunter2\nTOKEN=hunter2\nclosing: /*\nPASS: hunter2\n";
@@ -245,7 +245,7 @@ describe("a masked file", () => {
     expect(await read(workspace, ".netrc")).toBe("machine a login b password ••••\n");
     await workspace.settled();
   });
-  it("does not come out where an undo puts a value into other surroundings", async () => {
+  it("reveals no value where an undo puts it into another context", async () => {
     writeFileSync(join(root, ".netrc"), "machine a\npassword\n\n\nhunter2\n");
     using workspace = open();
     const write = (text: string) =>
@@ -261,7 +261,7 @@ describe("a masked file", () => {
     ["app/a.txt", ".env"],
     ["app/.env", "secrets.json"],
   ])(
-    "does not come out by the undo of a move from %s over %s that it was written into later",
+    "reveals no value by the undo of a move from %s over %s that it was written into later",
     async (from, over) => {
       writeFileSync(join(root, from), "A=1\n");
       writeFileSync(join(root, over), "{}\n");

@@ -13,7 +13,7 @@ const endless = "^(a+)+$";
 const victim = `${"a".repeat(40)}!`;
 
 describe("finding by a regular expression", () => {
-  it("gives the places of matches and groups, also of those that took no part", async () => {
+  it("returns the positions of matches and groups, also of groups that did not participate", async () => {
     const found = await findAll("(?<key>\\w+)=(\\d+)?(x)?", "", "a=12 bc=x", {});
     expect(found.matches.map(m => [m.start, m.end])).toEqual([
       [0, 4],
@@ -23,7 +23,7 @@ describe("finding by a regular expression", () => {
     expect([found.groups, found.names.get("key")]).toEqual([3, 1]);
   });
 
-  it("finds empty matches where native replacing does, and goes on behind them", async () => {
+  it("finds empty matches where native replacing does, and continues after them", async () => {
     for (const [pattern, flags, text] of [
       ["^", "m", "a\nb\n"],
       ["x*", "", "axb"],
@@ -45,7 +45,7 @@ describe("finding by a regular expression", () => {
     expect((await findAll("a", "", "aa", { limit: 2 })).more).toBe(false);
   });
 
-  it("matches line by line where asked, without a line behind the last break", async () => {
+  it("matches line by line on request, without a line after the last break", async () => {
     const found = await findAll("^.*$", "", "a\nb\n", { byLine: true });
     expect(found.matches.map(m => [m.start, m.end])).toEqual([
       [0, 1],
@@ -54,14 +54,14 @@ describe("finding by a regular expression", () => {
     expect((await findAll("a\\s*b", "", "a\nb", { byLine: true })).matches).toEqual([]);
   });
 
-  it("refuses a pattern that is none", async () => {
+  it("refuses an invalid pattern", async () => {
     await expect(findAll("(", "", "x")).rejects.toSatisfy(
       e => Fault.is(e, "invalid_pattern") && e.data.kind === "regex",
     );
     await expect(findAll("a".repeat(5000), "", "x")).rejects.toSatisfy(e => Fault.is(e, "invalid_pattern"));
   });
 
-  it("ends a runaway pattern at its deadline; others run meanwhile and afterwards", async () => {
+  it("stops a runaway pattern at its deadline; other patterns run during and after it", async () => {
     const runaway = findAll(endless, "", victim, { ms: 150 });
     const caught = expect(runaway).rejects.toSatisfy(e => Fault.is(e, "timeout") && e.data.ms === 150);
     expect((await findAll("b", "", "abc")).matches.length).toBe(1);
@@ -80,7 +80,7 @@ describe("finding by a regular expression", () => {
     await expect(runaway).rejects.toSatisfy(e => Fault.is(e, "cancelled"));
   });
 
-  it("takes a literal for what it is", async () => {
+  it("takes a literal literally", async () => {
     const odd = "a.b*c[$]{1}/\\-^|?()";
     for (const flags of ["", "u", "iu"])
       expect((await findAll(literalPattern(odd), flags, `x${odd}x`)).matches.length).toBe(1);
@@ -88,7 +88,7 @@ describe("finding by a regular expression", () => {
 });
 
 describe("searching the lines of many texts", () => {
-  it("gives each line once, with its first match and their number", async () => {
+  it("returns each line once, with its first match and the number of matches", async () => {
     const { hits, timedOut } = await searchLines("o", "i", ["one\nfoo\nbar", "", "O\n"]);
     expect(timedOut).toBe(false);
     expect(hits).toEqual([
@@ -101,7 +101,7 @@ describe("searching the lines of many texts", () => {
     ]);
   });
 
-  it("answers what it has when time runs out", async () => {
+  it("returns what it has when time runs out", async () => {
     const { hits, timedOut } = await searchLines(endless, "", ["aaa\n", victim, "aaa\n"], { ms: 3000 });
     expect([hits.length, hits[0]?.length, timedOut]).toEqual([1, 1, true]);
   });
@@ -115,7 +115,7 @@ describe("a replacement text", () => {
     return found.matches.map(match => expand(parts, text, match)).join("|");
   };
 
-  it("knows dollars, names and the whole match", async () => {
+  it("supports dollar references, names and the whole match", async () => {
     expect(await replaced("(?<first>\\w)(\\w)", `$2$1\${first}$<first>[$&]$$1 $`, "ab cd")).toBe(
       "baaa[ab]$1 $|dccc[cd]$1 $",
     );
@@ -123,14 +123,14 @@ describe("a replacement text", () => {
     expect(await replaced("(?:[(](?<open>x)|(y))", `<$1$2\${open}>`, "(xy")).toBe("<xx>|<y>");
   });
 
-  it("knows backslashes where the caller wants them", async () => {
+  it("supports backslash references on request", async () => {
     expect(await replaced("(a)(b)?", "\\1\\2-\\0-$0-$&-$1-$$-\\n-\\t-\\\\-\\q-$x", "a", sedStyle)).toBe(
       "a-a-a-a-a-$-\n-\t-\\-\\q-$x",
     );
     expect(await replaced("(a)", "$10", "a", sedStyle)).toBe("a0");
   });
 
-  it("is refused where it names a group that is not there, or keeps it as text", async () => {
+  it("is refused if it names a missing group, or keeps it as text", async () => {
     await expect(replaced("a", "$1", "a")).rejects.toSatisfy(
       e => Fault.is(e, "missing_group") && e.data.reference === "$1",
     );

@@ -56,7 +56,7 @@ it.each([
   }, patience);
 });
 
-it("says that what the command wrote gave way to what another server wrote in the same place", async () => {
+it("says that the command's lines were replaced by those that another server wrote in the same place", async () => {
   await using tree = new ServedTree("polyfs", { "log.txt": "begun\n" });
   const { here, there } = await replicas(tree);
   const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];

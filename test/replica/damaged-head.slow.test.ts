@@ -9,7 +9,7 @@ const damaged = expect.objectContaining({
   data: expect.objectContaining({ reason: "damaged" }),
 });
 
-describe("a head that its log does not lead to", () => {
+describe("a head that does not match its log", () => {
   it.each([2 ** 63, 4, 2, 1, 0, -1, Number.NaN, 2.5])(
     "a head at %d, where the log ends at 3, is refused; it neither hides files nor drops the workspace",
     async revision => {
@@ -33,7 +33,7 @@ describe("a head that its log does not lead to", () => {
     },
   );
 
-  it("an append that is refused as stale for ever is damage, and not tried for ever", async () => {
+  it("an append that is always refused as stale is reported as damage, and not retried for ever", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n" });
     a.line.forged = info => ({ ...info, revision: 2 ** 63 });

@@ -20,7 +20,7 @@ const entry = (revision: number): LogEntry => ({
 });
 
 describe("a damaged store", () => {
-  it("an object is what its hash says, or damage", async () => {
+  it("an object matches its hash, or is reported as damage", async () => {
     const hash = contentHash(Buffer.from("right"));
     for (const [content, works] of [
       ["right", true],
@@ -36,7 +36,7 @@ describe("a damaged store", () => {
   });
 
   it.each([[[5, 6, 8]], [[6, 7]], [[5, 5]], [[6, 5]], [[-1]], [[2 ** 53]]])(
-    "a log goes on by one revision each, not with %j after 4",
+    "a log continues by one revision at a time, not with %j after 4",
     async revisions => {
       const entries = revisions.map(entry);
       expect(inSequence("w", [5, 6, 7].map(entry), 4)).toHaveLength(3);

@@ -27,7 +27,7 @@ describe("with durability local", () => {
     expect(b.workspace.archive.changes.get(id)?.id).toBe(id);
   });
 
-  it("what another machine changed meanwhile is merged, and both come to hold the same", async () => {
+  it("concurrent changes of another machine are merged, and both machines end up with the same files", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n2\n3\n", gone: "x\n" }, local);
     const b = await fixture.machine("b", {}, local);
@@ -66,7 +66,7 @@ describe("with durability local", () => {
     });
   });
 
-  it("a quota that is reached stops the next change, and loses nothing that was answered here", async () => {
+  it("an exhausted quota stops the next change, and loses nothing that was answered here", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });
     await a.write("big", "x".repeat(4000));
@@ -85,7 +85,7 @@ describe("with durability local", () => {
 describe("a new replica of many files", () => {
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i % 4}/f${i}`, `${i}\n`]));
 
-  it("reads one file before it has the others, and then has all", async () => {
+  it("can read one file before the others have arrived, and then has all", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", files);
     await a.edit("d0/f0", text => `${text}edited\n`);

@@ -51,7 +51,7 @@ async function replicaOf(base: string, root: string, store: DirectoryStore): Pro
 }
 
 describe("an export and an import", () => {
-  it("give back every byte, mode, link and empty directory", async () => {
+  it("restore every byte, mode, link and empty directory", async () => {
     await fc.assert(
       fc.asyncProperty(tree, async entries => {
         const base = mkdtempSync(join(tmpdir(), "polyfs-export-"));

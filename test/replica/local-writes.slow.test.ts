@@ -46,7 +46,7 @@ describe("an edit beside another program", () => {
     },
   };
   for (const [way, change] of Object.entries(ways))
-    it(`is made once where the program ${way} while the edit is sent, and both arrive`, async () => {
+    it(`is made once if the program ${way} while the edit is sent, and both changes are kept`, async () => {
       await using fixture = new Fixture();
       const a = await fixture.machine("a", { f: "1\n2\n" });
       const b = await fixture.machine("b");
@@ -91,7 +91,7 @@ describe("an edit beside another program", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("that is in the store is never reported as not made, whenever this machine's disk is full", async () => {
+  it("that is in the store is never reported as not made, at whatever moment this machine's disk is full", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "" });
     const b = await fixture.machine("b");

@@ -10,7 +10,7 @@ import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Fixture, type Line, type Machine } from "./fixture.ts";
 
 describe("replicas of a workspace", () => {
-  it("the first one publishes its files, the next one has them, and what either writes arrives at the other", async () => {
+  it("the first one publishes its files, the next one gets them, and each receives the other's writes", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { "one.txt": "1\n", "deep/er/two.txt": "2\n" });
     const b = await fixture.machine("b");
@@ -23,7 +23,7 @@ describe("replicas of a workspace", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("what others write while a machine reads the log, for the first time or again, is applied once", async () => {
+  it("changes made while a machine reads the log, for the first time or again, are applied once", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "0\n" });
     let n = 0;
@@ -50,7 +50,7 @@ describe("replicas of a workspace", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("edits of one file on two machines at the same time both arrive", async () => {
+  it("concurrent edits of one file on two machines are both kept", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "a0\nb0\n" });
     const b = await fixture.machine("b");
@@ -64,7 +64,7 @@ describe("replicas of a workspace", () => {
     expect(b.text("f")).toBe(expected);
   });
 
-  it("moves, copies, removals, links and modes arrive as they were made", async () => {
+  it("moves, copies, removals, links and modes are replicated exactly", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { "d/x": "x\n", "d/e/y": "y\n", z: "z\n" });
     const b = await fixture.machine("b");
@@ -94,7 +94,7 @@ describe("replicas of a workspace", () => {
     expect(c.tree()).toEqual(a.tree());
   });
 
-  it("whatever is done on three machines, they come to hold the same, with every answered line", async () => {
+  it("random changes on three machines converge, with every acknowledged line", async () => {
     await fc.assert(
       fc.asyncProperty(program, async steps => {
         await using fixture = new Fixture();
@@ -130,7 +130,7 @@ describe("replicas of a workspace", () => {
     expect(a.text("f")).toBe("1\n2\n3\n4\n");
   });
 
-  it("what does not fit into the store is refused, and the store does not count as lost", async () => {
+  it("a change that exceeds the store's limit is refused, and the store does not count as unreachable", async () => {
     await using fixture = new Fixture();
     const warnings: string[] = [];
     const warn = (text: string) => void warnings.push(text);
@@ -171,7 +171,7 @@ describe("replicas of a workspace", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("what a command changed is published, and merged with what others wrote meanwhile", async () => {
+  it("a command's changes are published, and merged with concurrent changes of others", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n2\n3\n4\n5\n", gone: "gone\n", "s.sh": "true\n" });
     const b = await fixture.machine("b");
@@ -234,7 +234,7 @@ describe("when the store cannot be reached", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("what a command changed meanwhile is published when the store is back", async () => {
+  it("changes that a command makes are published when the store is back", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "" });
     const b = await fixture.machine("b");
@@ -252,7 +252,7 @@ describe("when the store cannot be reached", () => {
 });
 
 describe("a directory that becomes a replica", () => {
-  it("is refused where it holds something else, and repaired where it is an old copy", async () => {
+  it("is refused if it holds other files, and repaired if it is an old copy", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n", g: "2\n" });
     await expect(fixture.machine("b", { mine: "precious\n" })).rejects.toMatchObject({ code: "not_empty" });
@@ -265,7 +265,7 @@ describe("a directory that becomes a replica", () => {
     expect(again.tree()).toEqual(a.tree());
   });
 
-  it("two that start at the same moment agree on who publishes", async () => {
+  it("two replicas that start at the same moment agree on which one publishes", async () => {
     await using fixture = new Fixture();
     const started = await Promise.allSettled([
       fixture.machine("a", { f: "same\n" }),

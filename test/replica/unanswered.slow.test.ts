@@ -37,7 +37,7 @@ function shown(machine: Machine): Record<string, string> {
 }
 
 describe("a replica whose disk does not answer", () => {
-  it("publishes what a command did, or nothing", async () => {
+  it("publishes a command's changes, or nothing", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { "d/f": "0\n", keep: "kept\n", g0: "", l: "" }, {}, deaf);
     const b = await fixture.machine("b", {}, {}, deaf);
@@ -62,7 +62,7 @@ describe("a replica whose disk does not answer", () => {
     expect(rounds).toBeGreaterThan(8);
   });
 
-  it("merges what a command did with what others wrote, or tries again", async () => {
+  it("merges a command's changes with those of others, or tries again", async () => {
     await using fixture = new Fixture();
     const warnings: string[] = [];
     const warn = (text: string) => void warnings.push(text);
@@ -82,7 +82,7 @@ describe("a replica whose disk does not answer", () => {
     expect(rounds).toBeGreaterThan(8);
   });
 
-  it("does not publish as a change of its own that it has not repaired its copy yet", async () => {
+  it("does not publish the differences of a copy that it has not repaired yet", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { "d/f": "f\n", g: "g\n" }, {}, deaf);
     const b = await fixture.machine("b", {}, {}, deaf);

@@ -47,7 +47,7 @@ describe("another page, another user, another name", () => {
     }
   });
 
-  it("without the cookie every route reveals nothing and does nothing", async () => {
+  it("without the cookie no route reveals or does anything", async () => {
     const gets = [
       "",
       "app.js",
@@ -70,7 +70,7 @@ describe("another page, another user, another name", () => {
     expect(fixture.read("a.txt")).toBe("changed\n");
   });
 
-  it("a request target that is no path is answered, not an error of the server", async () => {
+  it("a request target that is not a path is answered, and is no server error", async () => {
     const { port, host } = new URL(page.base);
     for (const target of ["//", "http://[", "/\\\\x", "*"]) {
       const said = await raw(port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
@@ -118,7 +118,7 @@ describe("another page, another user, another name", () => {
 
   // Only the administrator can start programs as another user, and only /proc tells whose a connection is.
   it.runIf(hasProc && process.getuid?.() === 0)(
-    "the address that a browser is started with is of no use to another user who reads it from the list of processes",
+    "the address on the browser's command line is useless to another user who lists processes",
     async () => {
       const opened = join(fixture.base, "opened");
       writeFileSync(join(fixture.base, "xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, {
@@ -148,7 +148,7 @@ describe("another page, another user, another name", () => {
     },
   );
 
-  it("a cookie that was sent along for a page of another origin is of no use to it", async () => {
+  it("a cookie sent for a page of another origin is useless to that page", async () => {
     for (const origin of [
       "http://evil.example",
       "null",
@@ -193,7 +193,7 @@ describe("another page, another user, another name", () => {
     expect(fixture.read("a.txt")).toBe("changed\n");
   });
 
-  it("a name that was made to point here is refused, with the cookie or without", async () => {
+  it("a host name rebound to this address is refused, with the cookie or without", async () => {
     const { port } = new URL(page.base);
     for (const host of [
       "evil.example",
@@ -260,7 +260,7 @@ describe("another page, another user, another name", () => {
   });
 });
 
-describe("what an agent can put into names and files", () => {
+describe("hostile names and contents", () => {
   it("markup in names and contents is data in JSON, never a document", async () => {
     const name = '<img src=x onerror="alert(1)">.html';
     const id = await agent.change("write_file", { path: name, content: "<script>alert(2)</script>\n" });
@@ -314,7 +314,7 @@ describe("what an agent can put into names and files", () => {
     expect((await agent.call("list_directory", {})).text).toContain(odd);
   });
 
-  it("what is wrong is refused, and the page goes on", async () => {
+  it("invalid requests are refused, and the page keeps working", async () => {
     for (const body of [
       {},
       { change: "../../etc" },

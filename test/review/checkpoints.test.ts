@@ -101,7 +101,7 @@ describe("undo at the review page", () => {
     expect(fixture.read("notes.txt")).toBe("by the agent\n");
   });
 
-  it("knows the changes of every dialect, not of one surface", async () => {
+  it("covers the changes of every dialect", async () => {
     const other = await fixture.agent("other", ["--dialect", "reference", fixture.root]);
     const path = join(fixture.root, "src/main.ts");
     const before = readFileSync(path, "utf8");
@@ -154,7 +154,7 @@ describe("undo at the review page", () => {
     expect(fixture.read("steps.txt")).toBe(lines(30));
   });
 
-  it("knows what commands changed, made and deleted", async () => {
+  it("covers files that commands changed, created and deleted", async () => {
     fixture.write("shell/old.txt", "old\n");
     fixture.write("shell/kept.txt", "kept\n");
     const before = everything();
@@ -192,7 +192,7 @@ describe("undo at the review page", () => {
     expect(everything()).toEqual(before);
   });
 
-  it("removes what the agent made and nothing else: a directory with another file in it stays", async () => {
+  it("removes only what the agent created: a directory with another file in it stays", async () => {
     const change = await agent.change("write_file", { path: "made/deep/file.txt", content: "agent\n" });
     fixture.write("made/mine.txt", "mine\n");
     expect((await undo({ change })).json.done).toBe(true);

@@ -12,7 +12,7 @@ import { Activity } from "../../src/review/activity.ts";
 import { Fixture } from "./fixture.ts";
 
 describe("calls", () => {
-  it("come as they happen, with who, tool, path, time and what became of them; never contents", async () => {
+  it("are shown as they happen, with client, tool, path, time and outcome; never contents", async () => {
     const fixture = new Fixture();
     fixture.write("a.txt", "a\n");
     fixture.write(".ssh/id_rsa", "key\n");
@@ -46,7 +46,7 @@ describe("calls", () => {
     expect((await stream.next("servers", list => list.length === 1)).data).toHaveLength(1);
   });
 
-  it("with enormous paths are kept as far as a page shows them", () => {
+  it("with enormous paths are kept up to the length that a page shows", () => {
     const fixture = new Fixture();
     using engine = openEngine({
       roots: [{ path: fixture.root, access: "read-write" }],
@@ -102,7 +102,7 @@ async function asking(rules: object[], capabilities = {}) {
 const rule = { name: "migrations", paths: ["migrations/**"], ask: ["write", "delete"] };
 
 describe("questions of the policy", () => {
-  it("come to the page with the difference and the rule, and a yes holds once", async () => {
+  it("appear on the page with the difference and the rule, and a yes applies once", async () => {
     const { fixture, agent, page } = await asking([rule]);
     const stream = await page.events();
     const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
@@ -134,7 +134,7 @@ describe("questions of the policy", () => {
     expect(fixture.read("migrations/1.sql")).toBe("uno\n");
   });
 
-  it("an answer for the task holds for what the same rule asks, and only for that connection", async () => {
+  it("an answer for the task applies to questions of the same rule, and only to that connection", async () => {
     const { fixture, agent, page, policy } = await asking([rule]);
     const stream = await page.events();
     const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
@@ -156,7 +156,7 @@ describe("questions of the policy", () => {
     expect((await foreign).isError).toBe(true);
   });
 
-  it("an answer can be made a rule, which the file then holds beside what it held", async () => {
+  it("an answer can be made a rule, which is added to the file", async () => {
     const { agent, page, policy } = await asking([rule]);
     const stream = await page.events();
     const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
@@ -168,7 +168,7 @@ describe("questions of the policy", () => {
     expect(rules).toMatchObject([rule, { ask: ["delete"] }]);
   });
 
-  it("without a page the client is asked, and where it cannot be, the command that grants is named", async () => {
+  it("without a page the client is asked, and if it cannot be, the answer names the command that grants", async () => {
     const { fixture, agent, page, policy } = await asking([rule]);
     const refused = await agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("polyfs grant") });

@@ -98,7 +98,7 @@ describe("with tokens", () => {
     expect((await page.get("api/session")).status).toBe(401);
   });
 
-  it("what a reviewer does is audited like a call, without what was written; a token has its limit", async () => {
+  it("a reviewer's actions are audited like calls, without contents; a token has its limit", async () => {
     const fixture = new Fixture();
     const agent = newToken(fixture, "agent");
     const reviewer = newToken(fixture, "reviewer", "--effects", "reviews");
@@ -169,7 +169,7 @@ describe("with tokens", () => {
     expect(JSON.stringify(all)).not.toMatch(/tulip|orchid|pfs_/);
   });
 
-  it("a narrow token gets no note, no mark and no call that is about what its rules hide", async () => {
+  it("a restricted token gets no note, no mark and no call about files that its rules hide", async () => {
     const fixture = new Fixture();
     for (const name of ["open", "deep"]) mkdirSync(join(fixture.root, name));
     const agent = newToken(fixture, "agent");
@@ -221,7 +221,7 @@ describe("with tokens", () => {
     expect((await some.post("api/keep", { changes: [change], path: hidden, kept: true })).status).toBe(400);
   });
 
-  it("a narrow token is not told where a file came from that its rules hide", async () => {
+  it("a restricted token is not told the old path of a moved file if its rules hide that path", async () => {
     const fixture = new Fixture();
     for (const name of ["open", "deep"]) mkdirSync(join(fixture.root, name));
     writeFileSync(join(fixture.root, "deep/b.txt"), "b\n");
@@ -248,7 +248,7 @@ describe("with tokens", () => {
     expect(told).not.toMatch(/deep|b\.txt/);
   });
 
-  it("what a token's own policy masks, its page masks", async () => {
+  it("the page masks what the token's own policy masks", async () => {
     const fixture = new Fixture();
     const agent = newToken(fixture, "agent");
     newToken(fixture, "reviewer", "--effects", "reviews");

@@ -37,7 +37,7 @@ describe("what agents changed", () => {
     expect(facets.tools).toEqual([{ value: "write_file", count: 3 }]);
   });
 
-  it("is there for every server of the user where no directory is named, and only there where one is", async () => {
+  it("covers all servers of the user, or only the named directory", async () => {
     const fixture = new Fixture();
     const elsewhere = join(fixture.base, "other");
     mkdirSync(elsewhere);
@@ -58,7 +58,7 @@ describe("what agents changed", () => {
     expect((await later.get("api/changes")).json.changes).toHaveLength(2);
   });
 
-  it("comes as an event, and again to a browser that was away for a moment", async () => {
+  it("is sent as an event, and again to a browser that was disconnected for a moment", async () => {
     const fixture = new Fixture();
     const agent = await fixture.agent();
     const page = await fixture.page(fixture.root);
@@ -74,7 +74,7 @@ describe("what agents changed", () => {
     await stranger.next("resync");
   });
 
-  it("is shown with hunks and colours; a binary, a large file and a link in few words", async () => {
+  it("is shown with hunks and colours; a binary, a large file and a link in short form", async () => {
     const fixture = new Fixture();
     fixture.write("code.ts", `// one\n${numbered(40)}`);
     fixture.write("old.bin", Buffer.from([0, 1, 2, 255]));
@@ -202,7 +202,7 @@ describe("keep and undo", () => {
     expect(fixture.read("a.txt")).toBe(numbered(9));
   });
 
-  it("remembers what was kept, also for the next page", async () => {
+  it("remembers what was kept, also for the next browser page", async () => {
     const fixture = new Fixture();
     const agent = await fixture.agent();
     const first = await agent.change("write_file", { path: "a.txt", content: "a\n" });
@@ -275,7 +275,7 @@ describe("keep and undo", () => {
 });
 
 describe("search", () => {
-  it("finds what was ever there, old and new, and never what a rule masks or hides", async () => {
+  it("finds old and new content, and never what a rule masks or hides", async () => {
     const fixture = new Fixture();
     fixture.write("gone.txt", "the Needle was here\n");
     fixture.write(".env", "API_KEY=needle-secret\nMODE=dev\n");

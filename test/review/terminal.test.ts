@@ -67,7 +67,7 @@ describe("polyfs watch", () => {
 });
 
 describe("polyfs history --diff", () => {
-  it("masks what the policy masks, also where a rule is meant below the directory that was served", async () => {
+  it("masks what the policy masks, also where a rule is relative to the served directory", async () => {
     const fixture = new Fixture();
     fixture.write(".env", "TOKEN=old-tulip\n");
     const policy = join(fixture.base, "policy.json");

@@ -8,8 +8,8 @@ import { all, Tree } from "./tree.ts";
 
 const descriptors = "/proc/self/fd";
 
-describe.runIf(process.platform === "linux")("searches that are broken off", () => {
-  it.runIf(hasProc)("leave no descriptor open, whenever their caller goes", async () => {
+describe.runIf(process.platform === "linux")("abandoned searches", () => {
+  it.runIf(hasProc)("leave no descriptor open, whenever the caller stops reading", async () => {
     const body = "alpha beta gamma\n".repeat(50);
     using tree = new Tree(
       Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 9}/f${i}`, body])),

@@ -21,7 +21,7 @@ describe("searches at the same time", () => {
     for (const one of held) one[Symbol.dispose]();
   });
 
-  it("do not wait longer than they have, nor once they are cancelled, and no turn is lost by it", async () => {
+  it("do not wait beyond their time limit or cancellation, and no turn is lost", async () => {
     const held = await Promise.all(Array.from({ length: searchesAtATime }, () => turn(10_000)));
     const abort = new AbortController();
     const cancelled = turn(10_000, abort.signal);
@@ -31,7 +31,7 @@ describe("searches at the same time", () => {
       one[Symbol.dispose]();
   });
 
-  it("all find what they seek, many more than there are turns, broken off or not", async () => {
+  it("all find their matches, with many more searches than turns, abandoned ones included", async () => {
     using tree = new Tree({ "a.txt": "one\ntwo\n", "b.txt": "two\n" });
     using directory = tree.directory();
     const seek = () => all(grep(directory, { pattern: "tw[o]" }));

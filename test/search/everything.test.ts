@@ -25,24 +25,21 @@ function numbered(files: readonly FileHits[]): string[] {
 }
 
 describe("an ignore file", () => {
-  it.each([".gitignore", ".ignore", ".rgignore"])(
-    "%s that is no regular file is as good as none",
-    async name => {
-      using tree = new Tree({ "a/kept.txt": "needle\n", "b/kept.txt": "needle\n", "c/kept.txt": "needle\n" });
-      writeFileSync(join(tree.path, "../outside"), "kept.txt\n");
-      symlinkSync("/dev/zero", join(tree.path, "a", name));
-      symlinkSync("../../outside", join(tree.path, "b", name));
-      execFileSync("mkfifo", [join(tree.path, "c", name)]);
-      const expected = ["a/kept.txt", "b/kept.txt", "c/kept.txt"];
-      using directory = tree.directory();
-      const walked = await all(walk(directory, { ignore: rules }));
-      expect(walked.filter(entry => entry.kind === "file").map(entry => entry.path)).toEqual(expected);
-      for (const query of [{ pattern: "needl[e]" }, { pattern: "needle", literal: true }]) {
-        const files = await all(grep(directory, query, { ignore: rules }));
-        expect(files.map(file => file.path)).toEqual(expected);
-      }
-    },
-  );
+  it.each([".gitignore", ".ignore", ".rgignore"])("%s that is not a regular file is ignored", async name => {
+    using tree = new Tree({ "a/kept.txt": "needle\n", "b/kept.txt": "needle\n", "c/kept.txt": "needle\n" });
+    writeFileSync(join(tree.path, "../outside"), "kept.txt\n");
+    symlinkSync("/dev/zero", join(tree.path, "a", name));
+    symlinkSync("../../outside", join(tree.path, "b", name));
+    execFileSync("mkfifo", [join(tree.path, "c", name)]);
+    const expected = ["a/kept.txt", "b/kept.txt", "c/kept.txt"];
+    using directory = tree.directory();
+    const walked = await all(walk(directory, { ignore: rules }));
+    expect(walked.filter(entry => entry.kind === "file").map(entry => entry.path)).toEqual(expected);
+    for (const query of [{ pattern: "needl[e]" }, { pattern: "needle", literal: true }]) {
+      const files = await all(grep(directory, query, { ignore: rules }));
+      expect(files.map(file => file.path)).toEqual(expected);
+    }
+  });
 
   it("of a gigabyte counts up to its first megabyte", async () => {
     using tree = new Tree({ ".gitignore": "out\n", "out/a.txt": "needle\n", "in.txt": "needle\n" });
@@ -51,7 +48,7 @@ describe("an ignore file", () => {
     expect(await found(tree, { pattern: "needl[e]" }, include)).toEqual(["in.txt:1:needle"]);
   });
 
-  it("means what git takes it for", async () => {
+  it("is read as git reads it", async () => {
     const names = ["{a,b}", "a", "b", "[ab", "t\t", "t", "x", "7"];
     using tree = new Tree(Object.fromEntries(names.map(name => [name, "needle\n"])));
     tree.git("init", "-q");
@@ -65,9 +62,9 @@ describe("an ignore file", () => {
   });
 });
 
-describe("a ripgrep that does not come to its end", () => {
+describe("a ripgrep that dies", () => {
   it.runIf(hasProc)(
-    "is not taken for one that does, where its memory did not suffice",
+    "is not taken for one that finished, if it ran out of memory",
     async () => {
       using tree = new Tree({ "a.txt": "needle\n", "sparse.bin": "" });
       truncateSync(join(tree.path, "sparse.bin"), 6 * 2 ** 30);
@@ -80,7 +77,7 @@ describe("a ripgrep that does not come to its end", () => {
   );
 
   it.runIf(hasProc)(
-    "is not taken for one that does, where it was killed",
+    "is not taken for one that finished, if it was killed",
     async () => {
       using tree = new Tree({ "a.txt": "needle\n" });
       writeFileSync(join(tree.path, "large.txt"), `${"y".repeat(99)}\n`.repeat(2_000_000));
@@ -103,7 +100,7 @@ describe("lines", () => {
   });
 
   it.each(["windows-1251", "koi8-r", "shift_jis", "euc-jp", "utf-16le", "utf-16be"])(
-    "in %s are found by the words that reading shows",
+    "in %s are found by the words that reading returns",
     async encoding => {
       const text = encoding.startsWith("utf") ? english : /jis|jp/.test(encoding) ? japanese : russian;
       const lines = Array.from({ length: 8 }, (_, i) => `${text} ${i}`);
@@ -149,7 +146,7 @@ describe("lines", () => {
       expect(await found(tree, { pattern }), pattern).toEqual(["a.txt:1:one\rtwo"]);
   });
 
-  it("are none in an empty file", async () => {
+  it("are not found in an empty file", async () => {
     expect((await searchLines("^$", "", ["", "\n"])).hits.map(hits => hits.length)).toEqual([0, 1]);
   });
 });

@@ -104,7 +104,7 @@ describe("globs", () => {
     expect(matches("/home/you/src/*.ts", "a.ts", { absolute: "/home/me/src" })).toBe(false);
   });
 
-  it("an exclusion means the directory as well as what is in it", () => {
+  it("an exclusion covers the directory and its contents", () => {
     const set = excludeGlobs(["dist/**", "**/node_modules", "tmp/"]);
     for (const path of ["dist", "dist/a", "node_modules", "a/node_modules", "tmp"])
       expect(set.matches(path), path).toBe(true);
@@ -130,7 +130,7 @@ describe("globs", () => {
     expect(reason("{a,b}".repeat(5))).toBe("accepted");
   });
 
-  it("no pattern takes more than pattern times path", () => {
+  it("no pattern takes more steps than pattern length times path length", () => {
     const path = `${`${"a".repeat(250)}/`.repeat(16)}a`;
     for (const pattern of [
       `${"*a".repeat(100)}b`,

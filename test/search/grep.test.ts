@@ -52,7 +52,7 @@ describe("search", () => {
     }
   });
 
-  it("a file of more matching lines than memory should hold is cut, and that is said", async () => {
+  it("the results of a file with too many matching lines are cut, and the answer says so", async () => {
     using tree = new Tree({ "a.txt": "needle\n".repeat(250_000), "b.txt": "needle\n" });
     using directory = tree.directory();
     const search = grep(directory, { pattern: "needl[e]" });
@@ -76,7 +76,7 @@ describe("search", () => {
     expect(found.length).toBeLessThanOrEqual(10);
   });
 
-  it("line endings, marks and encodings do not get in the way", async () => {
+  it("line endings, byte-order marks and encodings do not hide matches", async () => {
     using tree = new Tree({
       "crlf.txt": "one\r\ntwo end\r\nthree end",
       "bom.txt": "\ufefffirst end\n",
@@ -107,7 +107,7 @@ describe("search", () => {
     expect(await lines(tree, { pattern: "begin\nmiddle", literal: true })).toEqual([]);
   });
 
-  it("hostile names come through whole, and none is taken for an option", async () => {
+  it("hostile names are reported unchanged, and none is taken for an option", async () => {
     const names = [
       "-e",
       "--pre=sh",
@@ -134,7 +134,7 @@ describe("search", () => {
     expect(one.map(file => file.path)).toEqual(["--pre=sh"]);
   });
 
-  it("exclusions keep directories out, and one that is literal too", async () => {
+  it("exclusions leave directories out, also literal ones", async () => {
     using tree = new Tree({
       "node_modules/a/b.js": "x\n",
       "src/node_modules/c.js": "x\n",
@@ -170,7 +170,7 @@ describe("search", () => {
     expect(await found("*,g", {})).toEqual(["f,g"]);
   });
 
-  it("an expression that is none is refused with the reason", async () => {
+  it("an invalid regular expression is refused with the reason", async () => {
     using tree = new Tree({ "a.txt": "x\n" });
     for (const pattern of ["foo(", "[", "*"]) {
       const refusal = await lines(tree, { pattern }).catch(error => error);
@@ -185,7 +185,7 @@ describe("search", () => {
     expect(await lines(tree, { pattern: "x\0y", literal: true })).toEqual([]);
   });
 
-  it("neither a FIFO nor a link is read, and a directory that may not be is counted", async () => {
+  it("neither a FIFO nor a link is read, and an unreadable directory is counted", async () => {
     using tree = new Tree({ "a.txt": "needle\n", "closed/b.txt": "needle\n" });
     execFileSync("mkfifo", [join(tree.path, "pipe")]);
     symlinkSync("a.txt", join(tree.path, "link"));
@@ -227,35 +227,39 @@ describe("search", () => {
     expect(await all(small)).toEqual([]);
   });
 
-  it.runIf(hasProc)("cancelling, running out of time and breaking out leave no process behind", async () => {
-    using tree = new Tree({ "long.txt": "x" });
-    truncateSync(join(tree.path, "long.txt"), 600 * 1024 * 1024);
-    using directory = tree.directory();
-    const own = (): string[] => ripgreps(tree.path);
-    // A busy machine may not let us see it before it has come to its end.
-    for (let isSeen = false; !isSeen; ) {
-      const abort = new AbortController();
-      let isDone = false;
-      const cancelled = all(grep(directory, { pattern: "[yz]+q" }, { signal: abort.signal }))
-        .catch(error => error)
-        .finally(() => {
-          isDone = true;
-        });
-      await until(() => isDone || own().length > 0);
-      isSeen = !isDone;
-      abort.abort();
-      const outcome = await cancelled;
-      if (isSeen) expect(Fault.is(outcome, "cancelled")).toBe(true);
-    }
-    await until(() => own().length === 0);
-    const late = grep(directory, { pattern: "[yz]+q" }, { timeoutMs: 30 });
-    await all(late);
-    expect(late.report.stopped).toBe("time");
-    await until(() => own().length === 0);
-    tree.add({ "a.txt": "y1q\n", "b.txt": "y1q\n" });
-    for await (const _ of grep(directory, { pattern: "y1q" }, { exclude: excludeGlobs(["long.txt"]) })) break;
-    await until(() => own().length === 0);
-  });
+  it.runIf(hasProc)(
+    "cancelling, running out of time and leaving the loop leave no process behind",
+    async () => {
+      using tree = new Tree({ "long.txt": "x" });
+      truncateSync(join(tree.path, "long.txt"), 600 * 1024 * 1024);
+      using directory = tree.directory();
+      const own = (): string[] => ripgreps(tree.path);
+      // A busy machine may not let us see it before it has come to its end.
+      for (let isSeen = false; !isSeen; ) {
+        const abort = new AbortController();
+        let isDone = false;
+        const cancelled = all(grep(directory, { pattern: "[yz]+q" }, { signal: abort.signal }))
+          .catch(error => error)
+          .finally(() => {
+            isDone = true;
+          });
+        await until(() => isDone || own().length > 0);
+        isSeen = !isDone;
+        abort.abort();
+        const outcome = await cancelled;
+        if (isSeen) expect(Fault.is(outcome, "cancelled")).toBe(true);
+      }
+      await until(() => own().length === 0);
+      const late = grep(directory, { pattern: "[yz]+q" }, { timeoutMs: 30 });
+      await all(late);
+      expect(late.report.stopped).toBe("time");
+      await until(() => own().length === 0);
+      tree.add({ "a.txt": "y1q\n", "b.txt": "y1q\n" });
+      for await (const _ of grep(directory, { pattern: "y1q" }, { exclude: excludeGlobs(["long.txt"]) }))
+        break;
+      await until(() => own().length === 0);
+    },
+  );
 
   it("a file outside is not found while a directory is swapped for a link to it", async () => {
     const names = Array.from({ length: 400 }, (_, i) => `inner${i % 8}/file${i}.txt`);

@@ -93,7 +93,7 @@ describe("ignore rules", () => {
     expect(await searched(tree)).toEqual(expected);
   });
 
-  it("a line that is no pattern, and very many lines, do not keep a search further below from its work", async () => {
+  it("an invalid pattern, and very many lines, do not stop a search in a subdirectory", async () => {
     const many = "another\n".repeat(130_000);
     using tree = new Tree({ ".gitignore": `a\\\n*.log\n${many}`, "sub/a.txt": "x\n", "sub/b.log": "x\n" });
     expect(await walked(tree, "sub")).toEqual(["a.txt"]);
@@ -120,7 +120,7 @@ describe("ignore rules", () => {
     },
   );
 
-  it(".ignore wins over .gitignore, also from further up", async () => {
+  it(".ignore wins over .gitignore, even from a directory above", async () => {
     using tree = new Tree({
       ".ignore": "!keep.log\n",
       "sub/.gitignore": "*.log\n",
@@ -131,7 +131,7 @@ describe("ignore rules", () => {
     expect(await searched(tree, "sub")).toEqual([".gitignore", "keep.log"]);
   });
 
-  it("rules hold where there is no repository, and .git is out", async () => {
+  it("rules apply without a repository, and .git is left out", async () => {
     using tree = new Tree({ ".gitignore": "*.tmp\n", "a.tmp": "x\n", "a.txt": "x\n", ".git/config": "x\n" });
     expect(await walked(tree)).toEqual([".gitignore", "a.txt"]);
     expect(await walked(tree, ".", { rules: false, hidden: true })).toEqual([
@@ -243,13 +243,13 @@ describe("ignore rules", () => {
     expect(await searched(tree)).toEqual(["a.txt"]);
   });
 
-  it("an ignore file that is a link is no rule, and no way out", async () => {
+  it("an ignore file that is a link is ignored, and reads nothing outside", async () => {
     using tree = new Tree({ "a.txt": "x\n" });
     symlinkSync("/etc/passwd", join(tree.path, ".gitignore"));
     expect(await walked(tree)).toEqual(["a.txt"]);
   });
 
-  it("hidden names are out when they are to be, even where a rule takes them back in", async () => {
+  it("hidden names are left out on request, even if a rule includes them again", async () => {
     using tree = new Tree({
       ".gitignore": "!.env\n",
       ".env": "x\n",

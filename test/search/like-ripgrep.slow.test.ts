@@ -61,7 +61,7 @@ describe("random searches", () => {
     }
   });
 
-  it("plain text is found here as ripgrep finds the same as an expression", async () => {
+  it("plain text is found where ripgrep finds the same text as an expression", async () => {
     const random = chance(21);
     const pieces = [
       "skin",

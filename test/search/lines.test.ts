@@ -14,12 +14,12 @@ async function lines(tree: Tree, query: Query, options: GrepOptions = {}): Promi
 }
 
 describe("lines of a search", () => {
-  it("a large file with very many matching lines is searched all the same", async () => {
+  it("a large file with very many matching lines is searched, too", async () => {
     using tree = new Tree({ "a.txt": `needle ${"x".repeat(20)}\n`.repeat(180_000) });
     expect(await lines(tree, { pattern: "needl[e]" }, { limit: 170_000 })).toHaveLength(170_000);
   });
 
-  it("a match that lies in no column has the first one, and the line is whole", async () => {
+  it("a match without a column gets the first one, and the line is complete", async () => {
     using tree = new Tree({ "a.txt": "one\ntwo\n" });
     expect(await lines(tree, { pattern: "\\A" })).toEqual(["a.txt:1:1:one", "a.txt:2:1:two"]);
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { RuleFile } from "../../src/engine/search/rules.ts";
 
-it("a name whose ending no rule of an ignore file has is one that no rule is about", () => {
+it("a name whose ending is in no rule of an ignore file is matched by no rule", () => {
   const part = fc.constantFrom(
     "a",
     "b",

@@ -11,7 +11,7 @@ import { all, byteSorted, chance, Tree } from "./tree.ts";
 const ignore = { rules: true, hidden: false };
 
 describe("a search for names or numbers", () => {
-  it("gives those that ripgrep gives, limited by files", async () => {
+  it("returns what ripgrep returns, limited by files", async () => {
     const random = chance(9);
     const body = () =>
       Array.from({ length: random.below(9) }, () => random.pick(["alpha", "Beta", ""])).join("\n");
@@ -51,7 +51,7 @@ describe("a search for names or numbers", () => {
 });
 
 describe("a search for lines", () => {
-  it("gives all of a small file with them, however it is searched, and nothing of a large one", async () => {
+  it("returns a small file along with its matches, however it is searched, and not a large one", async () => {
     const small = "one\r\nneedle\n\ufefftwo";
     using tree = new Tree({ "large.txt": "needle\n".repeat(20_000), "small.txt": small });
     using directory = tree.directory();
@@ -78,7 +78,7 @@ describe("a FIFO that takes a file's place", () => {
     }
   });
 
-  it("holds ripgrep up until the time is over or the caller gives up, and no longer", async () => {
+  it("blocks ripgrep only until the timeout or until the caller gives up", async () => {
     using tree = new Tree();
     using directory = tree.directory();
     execFileSync("mkfifo", [join(tree.path, "b.txt")]);

@@ -14,7 +14,7 @@ const megabyte = 1024 * 1024;
 
 describe.runIf(process.platform === "linux")("ripgrep", () => {
   it.runIf(hasProc)(
-    "is gone when the server was killed during a search",
+    "ends when the server is killed during a search",
     async () => {
       using tree = new Tree({});
       writeFileSync(join(tree.path, "large.txt"), `${"y".repeat(99)}\n`.repeat(1_000_000));

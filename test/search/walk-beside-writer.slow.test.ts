@@ -111,7 +111,7 @@ describe("a tree that was walked before", () => {
   );
 });
 
-describe("what is known of a tree", () => {
+describe("the cached listing of a tree", () => {
   it("is the same for a walk of the whole, of a part, by globs, in another order and in groups", async () => {
     using tree = new Tree({
       ".gitignore": "dist\n",
@@ -156,7 +156,7 @@ describe("what is known of a tree", () => {
     ).toEqual(before.map(() => whole.keepsTimes));
   });
 
-  it("lets what is reached through it be opened, and asked for its size, as it is now", async () => {
+  it("opens entries, and reports their sizes, as they are now", async () => {
     using tree = new Tree({ "a/b/c": "123", "a/d": "1" });
     await settled();
     using start = tree.directory();
@@ -173,7 +173,7 @@ describe("what is known of a tree", () => {
     expect(await sizes()).toEqual([5, 1]);
   });
 
-  it("does not lead out where a directory was replaced by a link just before the walk entered it", async () => {
+  it("does not lead outside if a directory is replaced by a link just before the walk enters it", async () => {
     using outside = new Tree({ "b/secret": "123456" });
     using tree = new Tree({ "a/b/c": "1", "a/first": "" });
     await settled();

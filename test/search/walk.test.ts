@@ -131,7 +131,7 @@ describe("a walk", () => {
   });
 
   it.runIf(hasProc)(
-    "comes to the end of a tree that is deeper than a path may be long, with few handles",
+    "completes in a tree that is deeper than the longest path, with few handles",
     async () => {
       using tree = new Tree();
       const levels = 1500;
@@ -157,7 +157,7 @@ describe("a walk", () => {
   );
 
   it.runIf(hasProc)(
-    "stops when it is cancelled, lets others run meanwhile, and closes what it opened",
+    "stops when it is cancelled, lets other work run, and closes what it opened",
     async () => {
       using tree = new Tree(
         Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`d${i % 300}/f${i}`, ""])),

@@ -14,7 +14,7 @@ function matching(pattern: string): string {
   return stdout.toString();
 }
 
-it("matches plain lines where the query matches them, if it says so", async () => {
+it("matches the same ASCII lines as the query if it says so", async () => {
   let exact = 0;
   for (let i = 0; i < 60; i++) {
     // A stride that is prime to the number of triples visits all parts in all places.

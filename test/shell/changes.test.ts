@@ -63,7 +63,7 @@ describe("what a command changed", () => {
     ]);
   });
 
-  it("is seen though size and time are as they were", async () => {
+  it("is detected even if size and time are the same", async () => {
     write("a", "b");
     for (const name of ["a", "b"]) utimesSync(join(fixture.root, name), 1e9, 1e9);
     const found = await changesOf(
@@ -85,7 +85,7 @@ describe("what a command changed", () => {
     expect(told(found)).toEqual(["modified f00"]);
   });
 
-  it("leaves out directories that are not to be looked into, and says so", async () => {
+  it("leaves out skipped directories, and says so", async () => {
     mkdirSync(join(fixture.root, "node_modules"));
     const found = await changesOf("touch node_modules/a b", { ...bounds, skip: new Set(["node_modules"]) });
     expect(told(found)).toEqual(["created b"]);
@@ -104,8 +104,8 @@ describe("what a command changed", () => {
   });
 });
 
-describe("contents are put aside before the command runs", () => {
-  it("up to a bound; what is beyond cannot be brought back, and the answer says so", async () => {
+describe("contents are saved before the command runs", () => {
+  it("up to a limit; the rest cannot be restored, and the answer says so", async () => {
     write("a", "small");
     writeFileSync(join(fixture.root, "large"), "x".repeat(1000));
     const aside = new Map<string, string>();
@@ -140,7 +140,7 @@ describe("contents are put aside before the command runs", () => {
     ]);
   });
 
-  it("and a file that cannot be put aside is one that cannot be brought back", async () => {
+  it("and a file that cannot be saved is reported as not restorable", async () => {
     write("a");
     chmodSync(join(fixture.root, "a"), 0o600);
     const keeper = { maxBytes: 100, keep: () => Promise.reject(new Error("full")) };

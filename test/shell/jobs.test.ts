@@ -72,7 +72,7 @@ describe("a job", () => {
     });
   });
 
-  it("does not hold a reader that goes away", async () => {
+  it("does not block when a reader goes away", async () => {
     const id = await start("sleep 1000");
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 50);

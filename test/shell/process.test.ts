@@ -39,14 +39,14 @@ describe("reading what a process writes", () => {
 describe("a process without a reader", () => {
   const chatty = 'setInterval(() => process.stdout.write("more ".repeat(9999)), 1)';
 
-  it("is gone for good when it is dropped, with all that it had written", async () => {
+  it("ends when it is dropped, and its output is released", async () => {
     const child = await node(chatty);
     await setTimeout(200);
     child.drop();
     expect(await child.exit).toMatchObject({ signal: "SIGKILL" });
   });
 
-  it("is gone for good when its caller is, and leaves nothing with the caller's signal", async () => {
+  it("ends with its caller, and leaves no listener on the caller's signal", async () => {
     const caller = new AbortController();
     const { signal } = caller;
     const env = {};
@@ -57,7 +57,7 @@ describe("a process without a reader", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("can be read after it was ended, up to where it came", async () => {
+  it("can be read after it was ended, up to its last output", async () => {
     const marks = mkdtempSync(join(tmpdir(), "polyfs-process-"));
     const mark = join(marks, "written");
     const child = await node(

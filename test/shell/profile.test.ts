@@ -10,7 +10,7 @@ import { profileOf } from "../../src/engine/shell/seatbelt.ts";
 import { nodeDirectories } from "../../src/engine/shell/system-directories.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
-describe("a file that something else runs or obeys later", () => {
+describe("a file that another program later runs or reads as configuration", () => {
   it.each([
     ".git/hooks/pre-commit",
     "sub/.git/config",
@@ -55,7 +55,7 @@ describe("the variables that are passed on", () => {
 });
 
 describe("what Node needs", () => {
-  it("is its programs and packages, never the directory that holds them: that may be a home", () => {
+  it("is its programs and packages, never their parent directory, which may be a home directory", () => {
     expect(nodeDirectories("/home/a/bin/node")).toEqual([
       "/home/a/bin",
       "/home/a/lib/node_modules",

@@ -79,7 +79,7 @@ describe.skipIf(missing)("a command that renames directories", () => {
     expect(await outputOf("cat */gh/* .*/gh/* n2 .netrc; grep -r . .")).not.toContain(fixture.secret);
   });
 
-  it("works as ever on what lies beside it", async () => {
+  it("works as usual on the files beside it", async () => {
     write("sub/ro/file", "original");
     write("sub/other/file", "moved\n");
     protect({ readOnly: ["sub/ro"] });

@@ -42,7 +42,7 @@ describe("a command ends", () => {
     expect(result).toMatchObject({ ended: "exit", exitCode: 5 });
   });
 
-  it("never began where a NUL, nothing, or too much is asked for", async () => {
+  it("is not started with a NUL, nothing, or too much as its text", async () => {
     await expect(fixture.run("echo a\0b")).rejects.toMatchObject({
       code: "invalid_command",
       data: { reason: "nul" },
@@ -54,7 +54,7 @@ describe("a command ends", () => {
   });
 });
 
-describe("a command has nothing but what it is given", () => {
+describe("a command gets only what it is given", () => {
   it("an empty input: `cat` returns at once", async () => {
     expect(await fixture.run("cat")).toMatchObject({ ended: "exit", exitCode: 0, stdout: { bytes: 0 } });
   });
@@ -216,8 +216,8 @@ describe("output", () => {
   });
 });
 
-describe("nothing stays", () => {
-  it("of a command whose time is over: asked to end, it may still say something", async () => {
+describe("nothing remains", () => {
+  it("of a command at its timeout: asked to end, it may still print something", async () => {
     const result = await fixture.run("trap 'echo bye; exit 9' TERM; while :; do sleep 0.05; done", {
       timeoutMs: 3000, // it has set its trap by then
     });
@@ -234,7 +234,7 @@ describe("nothing stays", () => {
     expect(running(nap)).toEqual([]);
   });
 
-  it("of children that went their own way: own session, no parent", async () => {
+  it("of daemonised children: own session, no parent", async () => {
     const nap = odd();
     const result = await fixture.run(`(setsid sleep ${nap} &) ; setsid sh -c 'sleep ${nap}' & sleep ${nap}`, {
       timeoutMs: 300,
@@ -253,7 +253,7 @@ describe("nothing stays", () => {
     expect(running(nap)).toEqual([]);
   });
 
-  it("and nothing begins where it was cancelled before", async () => {
+  it("and nothing starts if it was cancelled before", async () => {
     const result = await fixture.run("touch made", { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ ended: "cancel", exitCode: null });
     expect(existsSync(join(fixture.root, "made"))).toBe(false);
@@ -266,7 +266,7 @@ describe("nothing stays", () => {
     expect(running(nap)).toEqual([]);
   });
 
-  it("unless it was told to leave it; the open pipe does not hold the call", async () => {
+  it("unless that is allowed; the open pipe does not block the call", async () => {
     const nap = odd();
     const result = await fixture.run(`(sleep 0.3; echo late; touch alive; exec sleep ${nap}) & echo done`, {
       leftovers: "keep",

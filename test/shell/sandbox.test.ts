@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(() => fixture.workspace.directory(fixture.workspace.at("d"))).toThrow("outside_roots");
   });
 
-  it("cannot write outside, nor anywhere but in the roots and its scratch places", async () => {
+  it("can write only in the roots and in its temporary directories", async () => {
     const places = [
       fixture.outside,
       fixture.base,
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     );
   });
 
-  it("cannot set what the kernel does outside, even where the server is root", async () => {
+  it("cannot change kernel settings, even if the server is root", async () => {
     const before = readFileSync("/proc/sys/kernel/core_pattern", "utf8");
     const output = await outputOf(
       "for f in kernel/core_pattern kernel/pid_max vm/swappiness; do cat /proc/sys/$f > /proc/sys/$f; done; echo 5 > /proc/self/oom_score_adj; true",
@@ -150,7 +150,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(readdirSync(fixture.root).sort()).toEqual([".aws", ".netrc", ".ssh", "keys", "pub.txt"]);
   });
 
-  it("cannot connect anywhere, the machine itself included, unless it may", async () => {
+  it("cannot connect anywhere, not even to this machine, unless that is allowed", async () => {
     const server = createServer(socket => socket.end("HELLO")).listen(0, "127.0.0.1");
     await new Promise(resolve => server.once("listening", resolve));
     const address = server.address();
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(await outputOf("echo alive")).toBe("alive\n");
   });
 
-  it("cannot fill memory or its scratch places, nor write a file without end", async () => {
+  it("cannot fill memory or its temporary directories, nor write an endless file", async () => {
     const limits = { scratchBytes: 1 << 20, fileBytes: 1 << 20, memoryBytes: 256 << 20 };
     const fill = "for d in /tmp ~ /dev/shm .; do head -c 3000000 /dev/zero > $d/f; wc -c < $d/f; done";
     const { stdout } = await confined(fill, { limits });
@@ -290,7 +290,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     }
   });
 
-  it("is gone after its time, with children in sessions of their own; it may still say something", async () => {
+  it("ends at its timeout, with children in their own sessions; it may still print something", async () => {
     const nap = odd();
     const result = await confined(
       `trap 'echo bye; exit 9' TERM; (env -i setsid sleep ${nap} &); setsid sh -c "trap '' TERM; sleep ${nap}" & while :; do sleep 0.05; done`,
@@ -301,7 +301,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(running(nap)).toEqual([]);
   });
 
-  it("is gone when it is cancelled, or writes without end", async () => {
+  it("ends when it is cancelled, or writes without end", async () => {
     const nap = odd();
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 200);
@@ -346,7 +346,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(readdirSync(join(fixture.base, "moved"))).toContain("here");
   });
 
-  it("whose directory is gone by now never begins: that is a fault, not an exit code", async () => {
+  it("whose directory no longer exists is not started: that is a fault, not an exit code", async () => {
     mkdirSync(join(fixture.root, "sub"));
     using directory = fixture.workspace.directory(fixture.workspace.at("sub"));
     execFileSync("rmdir", [join(fixture.root, "sub")]);
@@ -394,7 +394,7 @@ describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", (
 });
 
 describe.skipIf(missing !== undefined)("a sandbox", () => {
-  it("is refused where the whole disk is granted: it would keep nothing", () => {
+  it("is refused if the whole disk is granted, because it would protect nothing", () => {
     using workspace = Workspace.open([{ path: "/", access: "read-write" }]);
     expect(() => openSandbox(found as SandboxFound, { workspace, network: false })).toThrow("no_sandbox");
   });

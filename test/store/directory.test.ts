@@ -31,7 +31,7 @@ class Fixture implements Place {
 storeSuite("a directory", async () => new Fixture());
 
 describe("the store in a directory", () => {
-  it("can be copied by a program that does not know hard links", async () => {
+  it("can be copied by a program that does not preserve hard links", async () => {
     await using fixture = new Fixture();
     const [live, dropped] = await Promise.all(
       ["live", "dropped"].map(async name => (await fixture.open()).create({ name })),
@@ -69,7 +69,7 @@ describe("the store in a directory", () => {
     });
   });
 
-  it("has an entry whole or not at all, whichever system call fails", async () => {
+  it("has an entry completely or not at all, whichever system call fails", async () => {
     await using fixture = new Fixture();
     const store = await fixture.open();
     const made = await store.create({ name: "a" });
@@ -109,7 +109,7 @@ describe("the store in a directory", () => {
     ["EDQUOT", "full", "the quota is used up"],
     ["ENOSPC", "full", "the disk is full"],
     ["EROFS", "read_only", "the file system is mounted read-only"],
-  ])("says in words why nothing can be written: %s", async (code, reason, detail) => {
+  ])("says why nothing can be written: %s", async (code, reason, detail) => {
     await using fixture = new Fixture();
     const store = await fixture.open();
     const refused = watching(
@@ -121,7 +121,7 @@ describe("the store in a directory", () => {
     await expect(refused).rejects.toMatchObject({ code: "store_unavailable", data: { reason, detail } });
   });
 
-  it("has a workspace whole or not at all, whichever system call of a creation or a drop fails", async () => {
+  it("has a workspace completely or not at all, whichever system call of a creation or a drop fails", async () => {
     await using fixture = new Fixture();
     const store = await fixture.open();
     for (let failing = 1, failed = true; failed; failing++) {

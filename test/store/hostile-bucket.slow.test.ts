@@ -52,7 +52,7 @@ describe("a service that lies", () => {
     await expect(keys(fake.bucket)).rejects.toEqual(failure("invalid"));
   });
 
-  it("does not send a request elsewhere, and does not wait for ever for who wins", async () => {
+  it("cannot redirect a request, or make a writer wait for ever", async () => {
     let asked = 0;
     await using other = await answering((_, response) => {
       asked++;
@@ -68,7 +68,7 @@ describe("a service that lies", () => {
     await expect(fake.bucket.create("o/1", Buffer.from("x"))).rejects.toEqual(failure("unreachable"));
   });
 
-  it("does not pass a part of an object for the whole", async () => {
+  it("cannot pass off a part of an object as the whole", async () => {
     await using fake = await answering((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("only this");
@@ -81,12 +81,12 @@ describe("a service that lies", () => {
     ["the page of a proxy", "<html>404 page not found</html>"],
     ["nothing", ""],
     ["that the bucket is missing", "<Error><Code>NoSuchBucket</Code></Error>"],
-  ])("does not pass an object off as missing by answering %s", async (_, body) => {
+  ])("cannot pass off an object as missing by answering %s", async (_, body) => {
     await using fake = await answering((_, response) => void response.writeHead(404).end(body));
     await expect(fake.bucket.get("o/1")).rejects.toEqual(failure("invalid"));
   });
 
-  it("is asked again if it is busy, whichever way it says so", async () => {
+  it("is asked again if it is busy, however it says so", async () => {
     const busy = [
       [503, "SlowDown"],
       [429, "TooManyRequests"],
@@ -102,7 +102,7 @@ describe("a service that lies", () => {
     }
   });
 
-  it("is asked by its own clock where this machine's is wrong, and not at all without one", async () => {
+  it("is asked with its own clock if this machine's is wrong, and not at all without one", async () => {
     const ahead = 3 * 3_600_000;
     const times: number[] = [];
     await using fake = await answering((request, response) => {
@@ -125,7 +125,7 @@ describe("a service that lies", () => {
     await expect(timeless.bucket.now()).rejects.toEqual(failure("invalid"));
   });
 
-  it("is refused if it forgets conditions only when writers come at the same time", async () => {
+  it("is refused if it ignores conditions only under concurrent writes", async () => {
     server.forgetsWhenBusy = true;
     const opening = S3Store.open(server.address(randomBytes(6).toString("hex")), server.environment);
     await expect(opening).rejects.toEqual(failure("conditions"));

@@ -85,7 +85,7 @@ const garbages: Readonly<Record<string, (socket: Socket) => void>> = {
   "the end of the connection": socket => void socket.destroy(),
 };
 
-describe("what answers in place of PostgreSQL", () => {
+describe("garbage in place of PostgreSQL", () => {
   it.each(Object.entries(garbages))("%s", async (_, garbage) => {
     const uncaught: unknown[] = [];
     const note = (error: unknown) => void uncaught.push(error);

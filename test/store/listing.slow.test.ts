@@ -48,7 +48,7 @@ describe("the list of a store with many workspaces", () => {
     vi.restoreAllMocks();
   });
 
-  it("opens one file in a process that comes later, and says the same", async () => {
+  it("opens one file in a later process, and is the same", async () => {
     using fixture = new Fixture();
     await fixture.fill();
     const first = await fixture.open().list();

@@ -54,7 +54,7 @@ if (server === undefined) {
   storeSuite("PostgreSQL", () => Fixture.make(), { runs: 10 });
 
   describe("the store in PostgreSQL", () => {
-    it("is set up once, by however many at the same time, and refuses to start before", async () => {
+    it("is set up once, by any number of concurrent migrations, and a server refuses to start before", async () => {
       await using fixture = await Fixture.make({ migrated: false });
       await expect(fixture.open()).rejects.toMatchObject({ data: { reason: "schema" } });
       const done = await Promise.all([1, 2, 3].map(() => PostgresStore.migrate(fixture.url)));
@@ -69,7 +69,7 @@ if (server === undefined) {
       });
     });
 
-    it("says what is wrong: address, password, rights, a server that only reads, a full disk", async () => {
+    it("reports what is wrong: address, password, rights, a read-only server, a full disk", async () => {
       await using fixture = await Fixture.make();
       const { host } = new URL(fixture.url);
       const reason = (url: string) =>
@@ -115,7 +115,7 @@ if (server === undefined) {
       expect(await writing.info(made.id)).toMatchObject({ revision: 0, bytes: 0 });
     });
 
-    it("goes on after its connections were cut, and does no entry twice", async () => {
+    it("recovers after its connections were cut, and writes no entry twice", async () => {
       await using fixture = await Fixture.make();
       await using store = await fixture.open();
       const made = await store.create({ name: "a" });
@@ -134,7 +134,7 @@ if (server === undefined) {
       expect(bodies).toEqual(Array.from({ length: 60 }, (_, i) => `entry ${i}`));
     });
 
-    it("goes on where connections forget prepared statements, as behind some poolers", async () => {
+    it("works where connections forget prepared statements, as behind some poolers", async () => {
       await using fixture = await Fixture.make();
       const forget = "begin execute 'deallocate all'; return new; end";
       await admin(
@@ -152,7 +152,7 @@ if (server === undefined) {
       expect(await store.entries(made.id, 0, 10)).toHaveLength(4);
     });
 
-    it("keeps every answered entry when the server crashes, and goes on when it is back", async context => {
+    it("keeps every acknowledged entry when the server crashes, and continues when it is back", async context => {
       const { restart } = server;
       if (restart === undefined) return context.skip("the server is not ours");
       await using fixture = await Fixture.make();
@@ -191,7 +191,7 @@ if (server === undefined) {
       ]);
     });
 
-    it("names a head that its log does not lead to, however far off", async () => {
+    it("names a head that does not match its log, however far off", async () => {
       await using fixture = await Fixture.make();
       await using store = await fixture.open();
       const made = await store.create({ name: "a" });

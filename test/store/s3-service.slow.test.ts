@@ -31,7 +31,7 @@ else {
   storeSuite("an S3 service", fixture, { runs: 4, writers: 6 });
 
   describe("the store in a bucket of a service", () => {
-    it("gives each revision to one of many writers, each with connections of its own", async () => {
+    it("gives each revision to one of many writers, each with its own connections", async () => {
       await using place = await fixture();
       const stores = await Promise.all(Array.from({ length: 5 }, () => place.open()));
       const made = await stores[0]?.create({ name: "a" });

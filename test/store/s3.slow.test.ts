@@ -49,7 +49,7 @@ describe("the store in a bucket", () => {
     expect(authorization).toContain("f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
   });
 
-  it("refuses a bucket that ignores conditions, wrong keys and none", async () => {
+  it("refuses a bucket that ignores conditions, wrong keys and missing keys", async () => {
     await using fixture = new Fixture();
     server.ignoresConditions = true;
     await expect(fixture.open()).rejects.toMatchObject({ data: { reason: "conditions" } });
@@ -65,7 +65,7 @@ describe("the store in a bucket", () => {
     });
   });
 
-  it("does an append once whose answer was lost", async () => {
+  it("makes an append once if its answer was lost", async () => {
     await using fixture = new Fixture();
     await using store = await fixture.open();
     const made = await store.create({ name: "a" });

@@ -46,7 +46,7 @@ export function storeSuite(
   { runs = 40, writers = 24 } = {},
 ): void {
   describe(`the store: ${name}`, () => {
-    it("keeps what was appended for the next process that opens it", async () => {
+    it("keeps appended entries for the next process that opens it", async () => {
       await using fixture = await place();
       const [one, two] = [object("one"), object("two".repeat(1000))];
       {
@@ -72,7 +72,7 @@ export function storeSuite(
       expect(await store.has([one[0], object("three")[0]])).toEqual(new Set([one[0]]));
     });
 
-    it("refuses an entry that expects another revision, and takes one twice as once", async () => {
+    it("refuses an entry that expects another revision, and treats a repeated entry as one", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
       const { id } = await created(store, "a");
@@ -85,7 +85,7 @@ export function storeSuite(
       expect(await store.append("00", 0, first)).toEqual({ result: "gone" });
     });
 
-    it("lets one of many writers win each revision, and none lose an entry", async () => {
+    it("lets one of many writers win each revision, and loses no entry", async () => {
       await using fixture = await place();
       const stores = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);
       const [first] = stores;
@@ -209,7 +209,7 @@ export function storeSuite(
       });
     });
 
-    it("hints that a log has grown, though not every time", async () => {
+    it("notifies that a log has grown, though not every time", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
       const { id } = await created(store, "a");
@@ -225,7 +225,7 @@ export function storeSuite(
       expect(seen[0]?.[1]).toBeLessThanOrEqual(revision);
     });
 
-    it("does what the model does, in any order", async () => {
+    it("behaves like the model, in any order", async () => {
       await fc.assert(
         fc.asyncProperty(program, async steps => {
           await using fixture = await place();

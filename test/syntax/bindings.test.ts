@@ -363,7 +363,7 @@ describe("in PHP, a function, a class and a constant can share a name", () => {
       }
   });
 
-  it("and one that is alone is renamed", async () => {
+  it("and one without a namesake is renamed", async () => {
     for (const [text, places] of [
       ["<?php\nfunction count() {}\ng(count());\n", 2],
       ["<?php\nclass count {}\n$x = new count();\n$y = count::A;\nfunction f(count $c) {}\n", 4],

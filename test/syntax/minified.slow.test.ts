@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { structureOf } from "../../src/engine/syntax/structure.ts";
 
-it("a minified file of 600 KB has its declarations, as has the next file", async () => {
+it("a minified file of 600 KB and the next file have their declarations", async () => {
   const line = "var a=function(){return 1};function b(){return a()}";
   const { known, declared } = await structureOf("a.min.js", line.repeat(12_000));
   expect([known, declared.length]).toEqual([true, 20_000]);

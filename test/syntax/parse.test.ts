@@ -156,7 +156,7 @@ function over(a: unknown) {}
   });
 });
 
-describe("in Python, an opened bracket hides no definition", () => {
+describe("in Python, an unclosed bracket hides no definition", () => {
   it.each([
     ["in a call", "        return f(1\n"],
     ["in a list, before more statements", "        self.x = [1, 2\n        self.y = 3\n"],
@@ -187,7 +187,7 @@ describe("in Python, an opened bracket hides no definition", () => {
   });
 });
 
-describe("in Python that does not parse, layout tells what a definition belongs to", () => {
+describe("in Python that does not parse, indentation decides what a definition belongs to", () => {
   it.each([
     ["below a condition", "if X:"],
     ["below a string whose lines are not indented", '"""\nfoo\n"""\nif X:'],
@@ -199,7 +199,7 @@ describe("in Python that does not parse, layout tells what a definition belongs 
     expect(functions).toEqual(["1-5 class A", "2-3 function A.a", `${from}-${from + 1} function b`]);
   });
 
-  it("also where the class goes on behind lines that are not indented", async () => {
+  it("also where the class continues after lines that are not indented", async () => {
     const text =
       'class A:\n    a = """\nb\n"""\n    c = f(\n1,\n)\n    d = 1 + \\\n2\n# about e\n    def e(self): pass\n\n    def f(self, x:\n        pass\n\nif X:\n    def g(): pass\n';
     const functions = (await declared("a.py", text)).filter(one => !one.includes(" variable "));
@@ -237,14 +237,14 @@ describe("new syntax errors", () => {
     expect(await told("a.js", broken, broken.replace("b = 1", "b = = 1"))).toHaveLength(1);
   });
 
-  it("say nothing of texts that are not in the language of their name", async () => {
+  it("are not reported for texts that are not in the language of their file name", async () => {
     const prose = "This is, after all, no code: it's prose! (Or is it?)\n".repeat(40);
     expect(await told("a.ts", prose, `${prose}More of it; with "quotes.\n`)).toEqual([]);
     expect(await told("new.py", undefined, prose)).toEqual([]);
     expect(await told("a.txt", "a", "b (")).toEqual([]);
   });
 
-  it("know what Python refuses and its grammar does not", async () => {
+  it("include what Python refuses and its grammar does not", async () => {
     const good = "def f(a):\n    if a:\n        return 1\n    return 2\n";
     expect(await told("a.py", good, good.replace("        return 1\n", ""))).toHaveLength(1);
     expect(await told("a.py", good, good.replace("    return 2", "      return 2"))).toEqual([
@@ -282,7 +282,7 @@ describe("new syntax errors", () => {
     }
   });
 
-  it("know what Go refuses and its grammar does not", async () => {
+  it("include what Go refuses and its grammar does not", async () => {
     const good = [
       "// Package a.",
       "package a",
@@ -316,7 +316,7 @@ describe("new syntax errors", () => {
       ]).toEqual([wrong, true]);
   });
 
-  it("know what JavaScript refuses and its grammars do not", async () => {
+  it("include what JavaScript refuses and its grammars do not", async () => {
     const good = "f(a, [1, , 2], { b, c });\ntry {\n  g();\n} finally {\n  h();\n}\n";
     expect(await told("a.ts", good, good.replace("f(a, ", "f(, "))).toEqual(["1:3 f(, [1, , 2], { b, c });"]);
     expect(await told("a.js", good, good.replace("b, c", "b,, c"))).toHaveLength(1);
@@ -324,7 +324,7 @@ describe("new syntax errors", () => {
     expect(await told("a.js", good, good.replace("[1, , 2]", "[, , 2]"))).toEqual([]);
   });
 
-  it("know what Java refuses and its grammar does not", async () => {
+  it("include what Java refuses and its grammar does not", async () => {
     const good =
       'package a;\n\nclass A {\n  A() { super(); }\n  int f(int b) {\n    if (b > 1)\n      b = 2;\n    else\n      b++;\n    g();\n    return switch (b) { case 1 -> "x"; default -> b + 1; };\n  }\n}\n';
     expect(await told("a.java", good.replace("\n", "\n\n"), good)).toEqual([]);
@@ -335,7 +335,7 @@ describe("new syntax errors", () => {
     expect(await told("a.java", good, good.replace("package a;", "package a;\npackage a;"))).toHaveLength(1);
   });
 
-  it("know the directives of C's preprocessor, where a compiler reads them", async () => {
+  it("include unknown preprocessor directives in C, where a compiler reads them", async () => {
     const good =
       '#include <a>\n#  define S(x) \\\n  #x\n#if 0\n# any text\n#inclde <b>\n#else\n#pragma b c\n#endif\n# 7 "a.c"\nint a;\n';
     expect(await told("a.h", undefined, good)).toEqual([]);
@@ -360,7 +360,7 @@ describe("new syntax errors", () => {
     expect(await told("a.cpp", good, good.replace("int d;", "int d;\n#elif D"))).not.toEqual([]);
   });
 
-  it("know what Rust refuses and its grammar does not", async () => {
+  it("include what Rust refuses and its grammar does not", async () => {
     const good =
       "use a::b;\n\nm!(c);\n\nstruct S { d: Cell<>, }\n\nimpl<> S {\n    m!(e);\n    fn f(&self, g: u8) -> u8 {\n        assert!(g > 1);\n        g\n    }\n}\n";
     expect(await told("a.rs", undefined, good)).toEqual([]);
@@ -459,7 +459,7 @@ END_NAMESPACE
     expect(await told("a.cpp", odd, odd.replace("\n})", "\n)"))).toHaveLength(1);
   });
 
-  it("know what JSX and types refuse and their grammars do not", async () => {
+  it("include what JSX and types refuse and their grammars do not", async () => {
     const good =
       "type A = B | C;\nfunction f() {\n  return <D.E>{a || b}<></></D.E>;\n}\nexport default function () {}\nif (a || b) c = d;\n";
     expect(await told("a.tsx", undefined, good)).toEqual([]);
@@ -475,7 +475,7 @@ END_NAMESPACE
   });
 });
 
-it("texts parsed one after another are judged as if each were alone", async () => {
+it("texts parsed one after another give the same errors as alone", async () => {
   const sources = {
     "a.ts": `class A {\n  m(x: string) {\n    try {\n      f({ x, y: [1, 2] });\n    } catch {\n      g(\`a \${x} b\`);\n    }\n  }\n}\n`,
     "a.py": `def f(a, b=1):\n    """Says. so."""\n    try:\n        g(a, k=[1, 2])\n    except E:\n        pass\n    return a.b\n\n`,
@@ -508,7 +508,7 @@ it("texts parsed one after another are judged as if each were alone", async () =
   }
 });
 
-it("an enormous or endless text neither fails nor keeps others waiting", async () => {
+it("an enormous or endless text neither fails nor blocks others", async () => {
   const order: string[] = [];
   const big = "a=[".repeat(400_000);
   const typescript = { name: "typescript", grammar: "typescript" } as const;
@@ -526,7 +526,7 @@ describe("the name of a file", () => {
     expect(others.filter(mayHaveLanguage)).toEqual([]);
   });
 
-  it("is no property of a table", () => {
+  it("is not looked up on the prototype of a table", () => {
     expect(["constructor", "__proto__", "a.constructor"].map(name => languageOf(name, "text"))).toEqual([
       undefined,
       undefined,
@@ -535,7 +535,7 @@ describe("the name of a file", () => {
   });
 });
 
-it("the errors of a text that hardly parses are the same at every time, beside other texts too", async () => {
+it("the errors of a text that hardly parses are always the same, also while other texts are parsed", async () => {
   const typescript = { name: "typescript", grammar: "typescript" } as const;
   const source = readFileSync(new URL("../../src/engine/syntax/thread/tables.ts", import.meta.url), "utf8");
   const tokens = source.repeat(2).match(/\w+|\s+|[^\w\s]/g) ?? [];
@@ -602,7 +602,7 @@ describe("a prototype in C and C++", () => {
 });
 
 describe("an outline from the text alone", () => {
-  it("leaves other calls their turn, however long the text is", async () => {
+  it("does not block other calls, however long the text is", async () => {
     let turns = 0;
     let isDone = false;
     const count = () => {
@@ -621,7 +621,7 @@ describe("an outline from the text alone", () => {
     isDone = true;
   });
 
-  it("ends a section where the next one begins, also where that one is not listed any more", async () => {
+  it("ends a section where the next one begins, even if that one is not listed", async () => {
     const { declared } = await structureOf("a.md", "# Heading\n\n".repeat(101_000));
     expect(declared.at(-1)).toMatchObject({ from: 199_999, to: 200_000 });
     const nested = await structureOf("b.md", "# A\n### B\n## C\n# D\n");

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { atExit } from "../../src/engine/at-exit.ts";
 import { Presence } from "../../src/review/presence.ts";
 
-it("any number of pages adds one listener to the process", () => {
+it("any number of review pages adds one listener to the process", () => {
   const state = mkdtempSync(join(tmpdir(), "polyfs-exit-"));
   try {
     atExit(() => {});

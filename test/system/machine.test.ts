@@ -58,7 +58,7 @@ const ways: readonly (readonly [string, boolean, () => Machine])[] = [
 ];
 
 describe.each(ways.filter(([, isHere]) => isHere))("a machine %s", (_, __, machine) => {
-  it("has one boot, and says the same about a process each time", () => {
+  it("has one boot, and gives the same answer about a process each time", () => {
     const asked = machine();
     expect(asked.boot()).toBe(asked.boot());
     expect(asked.startOf(process.pid)).toBeDefined();
@@ -66,12 +66,12 @@ describe.each(ways.filter(([, isHere]) => isHere))("a machine %s", (_, __, machi
     expect(asked.namespace()).toBe(asked.namespace());
   });
 
-  it("knows that a process is gone", async () => {
+  it("detects that a process ended", async () => {
     expect(machine().startOf(await ended())).toBeUndefined();
   });
 });
 
-it.skipIf(onWindows)("a process that is gone is not mistaken for a later one with its number", async () => {
+it.skipIf(onWindows)("a process that ended is not mistaken for a later one with its number", async () => {
   const asked = macOS();
   const before = asked.startOf(process.pid);
   writeFileSync(join(bin, `started-${process.pid}`), "Mon Nov 16 08:00:00 2026");
@@ -79,7 +79,7 @@ it.skipIf(onWindows)("a process that is gone is not mistaken for a later one wit
   expect(machineByPrograms(askProgram).startOf(process.pid)).not.toBe(before);
 });
 
-it("a number that is not in use, or was started at another time, is gone", async () => {
+it("a process whose number is unused, or was started at another time, has ended", async () => {
   expect(isGone(await ended(), "")).toBe(true);
   expect(isGone(process.pid, thisMachine().startOf(process.pid) ?? "")).toBe(false);
   expect(isGone(process.pid, "")).toBe(false);
@@ -97,14 +97,14 @@ describe.skipIf(onWindows)("the programs of a system without /proc", () => {
     expect(machineByPrograms(askProgram).boot()).toBeUndefined();
   });
 
-  it("need not be there, nor be allowed: then a number is all there is", () => {
+  it("may be missing or forbidden: then only the number identifies a process", () => {
     program("ps", "exit 1");
     program("sysctl", "exit 1");
     const asked = machineByPrograms(askProgram);
     expect([asked.boot(), asked.startOf(process.pid)]).toEqual([undefined, ""]);
   });
 
-  it("a zombie is gone", () => {
+  it("a zombie counts as ended", () => {
     macOS();
     const asked = machineByPrograms(askProgram);
     expect(asked.startOf(process.pid)).toMatch(/^Sun/);

@@ -92,7 +92,7 @@ export function holdingSuite(): void {
       expect(readFileSync(join(base, "in/sub/newer"), "utf8")).toBe("new");
     });
 
-    it("says what is missing, taken or no directory", () => {
+    it("reports a missing name, a taken name and a name that is not a directory", () => {
       using directory = sub();
       expect(errno(() => calls.openSync(directory.below("none"), O_RDONLY))).toBe("ENOENT");
       expect(errno(() => calls.mkdirSync(root.below("sub")))).toBe("EEXIST");
@@ -110,7 +110,7 @@ export function holdingSuite(): void {
       expect(readdirSync(join(base, "in/sub"))).toEqual(["down"]);
     });
 
-    it("between two that lie beside each other, renames or refuses, and loses nothing", () => {
+    it("between two siblings, renames or refuses, and loses nothing", () => {
       using from = sub();
       using to = Handle.open(root.below("other"));
       const failed = errno(() => calls.renameSync(from.below("f"), to.below("g")));
@@ -189,7 +189,7 @@ export function holdingSuite(): void {
       expect(stdout).toBe("inside");
     });
 
-    it.skipIf(onWindows)("a link is opened as itself unless it is to be followed", () => {
+    it.skipIf(onWindows)("a link is opened as itself unless it should be followed", () => {
       symlinkSync(join(base, "out"), join(base, "in/link"));
       using link = Handle.open(root.below("link"), { follow: false });
       expect(link.stat().isSymbolicLink()).toBe(true);
@@ -198,7 +198,7 @@ export function holdingSuite(): void {
       expect(display(followed.whereabouts())).toBe(join(base, "out"));
     });
 
-    it.runIf(isRaceFree())("stays the same directory when its name leads elsewhere", () => {
+    it.runIf(isRaceFree())("stays the same directory when its name points elsewhere", () => {
       using directory = sub();
       renameSync(join(base, "in/sub"), join(base, "in/moved"));
       symlinkSync(join(base, "out"), join(base, "in/sub"));
@@ -209,19 +209,16 @@ export function holdingSuite(): void {
       expect(display(directory.whereabouts())).toBe(join(base, "in/moved"));
     });
 
-    it.runIf(isRaceFree())(
-      "a file that was opened is the one that is read, whatever has its name by then",
-      () => {
-        using directory = sub();
-        using file = Handle.open(directory.below("f"), { follow: false });
-        const { ino } = file.stat();
-        writeFileSync(join(base, "in/other/f"), "replaced");
-        renameSync(join(base, "in/other/f"), join(base, "in/sub/f"));
-        const fd = calls.openSync(file.address, O_RDONLY);
-        expect(fstatSync(fd).ino).toBe(ino);
-        expect(text(fd)).toBe("inside");
-      },
-    );
+    it.runIf(isRaceFree())("an open file is the one that is read, whatever has its name by then", () => {
+      using directory = sub();
+      using file = Handle.open(directory.below("f"), { follow: false });
+      const { ino } = file.stat();
+      writeFileSync(join(base, "in/other/f"), "replaced");
+      renameSync(join(base, "in/other/f"), join(base, "in/sub/f"));
+      const fd = calls.openSync(file.address, O_RDONLY);
+      expect(fstatSync(fd).ino).toBe(ino);
+      expect(text(fd)).toBe("inside");
+    });
 
     it("leaves the working directory of the process where it was", () => {
       const before = process.cwd();

@@ -150,7 +150,7 @@ describe("on stdio", () => {
     expect(JSON.stringify(points)).not.toContain("invented-by-the-caller");
   });
 
-  it("a trace that its client does not sample is not sent, and the audit has it all the same", async () => {
+  it("a trace that its client does not sample is not sent, but is in the audit log", async () => {
     const receiver = await collector();
     const audit = join(tree(), "audit.log");
     const wire = await onStdio(receiver, project(), "--audit", audit);
@@ -181,7 +181,7 @@ describe("over HTTP", () => {
   const overHttp = async (receiver: Collector, ...args: string[]): Promise<Program> =>
     await startWith(receiver.environment, ...args);
 
-  it("both eras are traced: by the header of the request, and by _meta, which goes before", async () => {
+  it("both eras are traced: by the header of the request, and by _meta, which has precedence", async () => {
     const receiver = await collector();
     const audit = join(tree(), "audit.log");
     const { url, signal, ended } = await overHttp(receiver, "--audit", audit, project());
@@ -246,7 +246,7 @@ describe("over HTTP", () => {
 });
 
 describe("the receiver of the spans", () => {
-  it("is sent headers, compressed, and after a refusal again", async () => {
+  it("gets headers, compressed data, and the data again after a refusal", async () => {
     const receiver = await collector({ refuse: { times: 2, status: 503 } });
     const environment = {
       ...receiver.environment,
@@ -267,7 +267,7 @@ describe("the receiver of the spans", () => {
     });
   });
 
-  it("may be away: calls are answered, the end comes, and one line says so", async () => {
+  it("may be unreachable: calls are answered, the server ends, and one line reports it", async () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
     const wire = await onStdio({ environment }, project());
     for (let i = 0; i < 20; i++) await wire.call("list_directory", {}, envelope());
@@ -276,7 +276,7 @@ describe("the receiver of the spans", () => {
     expect(await wire.exited()).toEqual({ code: 0, signal: null });
   });
 
-  it("that cannot be used is complained about, and files are served", async () => {
+  it("that cannot be used is reported, and files are served", async () => {
     const environment = {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "collector:4318",
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://127.0.0.1:9",

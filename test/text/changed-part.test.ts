@@ -33,7 +33,7 @@ function bytesOf(text: string): Buffer {
 }
 
 describe("the part in which two versions differ", () => {
-  it("shows the same difference as all of them, whatever surrounds it", async () => {
+  it("gives the same difference as the whole files, whatever surrounds it", async () => {
     await fc.assert(
       fc.asyncProperty(versions, fc.nat(4), async ([old, made], context) => {
         const before = await decode("f", old);
@@ -51,7 +51,7 @@ describe("the part in which two versions differ", () => {
     );
   });
 
-  it("shows the same in a file whose lines all end with CRLF", async () => {
+  it("gives the same in a file whose lines all end with CRLF", async () => {
     await fc.assert(
       fc.asyncProperty(versions, fc.nat(4), async ([old, made], context) => {
         const before = await decode("f", withCrlf(old));

@@ -7,7 +7,7 @@ const found = (text: string, encoding: string) =>
   detect(iconv.encode(text, encoding), { legacy: true }).encoding;
 
 describe("the encoding of a file without a mark", () => {
-  it("is found for texts of some length in the languages that it knows", () => {
+  it("is detected for texts of some length in the supported languages", () => {
     const samples: [string, string][] = [
       ["これは日本語のテキストです。ファイルの文字コードを調べます。", "shift_jis"],
       ["これは日本語のテキストです。ファイルの文字コードを調べます。", "euc-jp"],
@@ -44,7 +44,7 @@ describe("the encoding of a file without a mark", () => {
     expect(certain(chinese, "gb18030")).toBe(true);
   });
 
-  it("is UTF-8 without asking for more, and what the caller names before all", () => {
+  it("is UTF-8 by default, and what the caller names has precedence", () => {
     const russian = iconv.encode("Это обычный русский текст, который нужен.", "windows-1251");
     expect(detect(russian).encoding).toBe("utf-8");
     expect(detect(russian, { encoding: "cp1251" })).toEqual({
@@ -75,7 +75,7 @@ describe("the likely encodings of a text", () => {
 });
 
 describe("a binary file", () => {
-  it("is one by the rule of the caller", () => {
+  it("is detected by the caller's rule", () => {
     const late = Buffer.concat([Buffer.alloc(600, 0x61), Buffer.from([0]), Buffer.alloc(600, 0x61)]);
     expect(isBinary(late, { first: 512 })).toBe(false);
     expect(isBinary(late, { first: 512, last: 8000 })).toBe(true);

@@ -29,7 +29,7 @@ describe("a unified diff", () => {
     expect(unifiedDiff("a\r\nb\n", "a\nb\n")).toBe("@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n");
   });
 
-  it("reads back to both texts, line by line", () => {
+  it("can be applied back to both texts, line by line", () => {
     const line = fc.constantFrom("a\n", "b\n", "c\n", "\n", "a\r\n");
     const text = fc
       .tuple(fc.array(line, { maxLength: 30 }), fc.constantFrom("", "a", "z"))
@@ -54,7 +54,7 @@ describe("a unified diff", () => {
     );
   });
 
-  it("leaves no hunk short of context, among lines that are alike", () => {
+  it("gives every hunk full context, also among equal lines", () => {
     const lines = fc.array(fc.constantFrom("a\n", "b\n"), { maxLength: 30 });
     fc.assert(
       fc.property(lines, lines, lines, lines, fc.nat(4), (head, old, made, tail, context) => {

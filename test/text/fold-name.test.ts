@@ -36,7 +36,7 @@ it("two letters that an expression with `iu` takes for one are one for a rule", 
   expect(wrong).toEqual([]);
 });
 
-it("a letter that has several as its capital stands for those, too", () => {
+it("a letter whose capital is several letters matches those, too", () => {
   expect(foldedForms("pa\u00dfword")).toContain("password");
   expect(foldedForms("\ufb01le")).toContain("file");
   expect(folded("\u017fecrets")).toBe("secrets");

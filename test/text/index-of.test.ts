@@ -4,7 +4,7 @@ import { foldCase } from "../../src/engine/text/fold.ts";
 import { indexOfText } from "../../src/engine/text/index-of.ts";
 
 describe("finding a text", () => {
-  it("returns what a string search returns, also for long texts that nearly match everywhere", () => {
+  it("returns what a string search returns, also for long texts that almost match everywhere", () => {
     const units = fc.constantFrom("a", "aaaaaaaaaaaaaaaa", "b", "ab");
     const body = fc.array(units, { maxLength: 60 }).map(parts => parts.join(""));
     const cut = fc.tuple(body, fc.nat(600), fc.nat(200), fc.nat(40));
@@ -18,7 +18,7 @@ describe("finding a text", () => {
     );
   });
 
-  it("comes to an end where looking at every place afresh would take minutes", () => {
+  it("finishes where comparing at every position would take minutes", () => {
     const body = "a".repeat(5_000_000);
     const half = "a".repeat(10_000);
     expect(indexOfText(body, `${half}b${half}`)).toBe(-1);

@@ -47,7 +47,7 @@ describe("a text in pieces of JSON", () => {
     );
   });
 
-  it("is the same across the borders of the pieces, wherever a character lies", () => {
+  it("is the same across the boundaries of the pieces, wherever a character is", () => {
     for (const unit of ["x", "é", "漢", "😀", "\u0001", '"\\\n', "a😀"]) {
       const text = unit.repeat(Math.ceil(400_000 / unit.length));
       for (const before of ["", "x", "xx", "xxx"]) {

@@ -35,7 +35,7 @@ describe("a text as a value", () => {
     expect(after.bytes.toString()).toBe("a\r\nb\r\nc\nx\r\nd\r\n");
   });
 
-  it("takes lone carriage returns as line breaks only where there are no others", async () => {
+  it("treats lone carriage returns as line breaks only if there are no others", async () => {
     expect((await decode("f", bytesOf("a\rb\r"))).body).toBe("a\nb\n");
     expect((await edit(bytesOf("a\rb\r"), "b\n", "b\nc\n")).toString()).toBe("a\rb\rc\r");
     expect((await decode("f", bytesOf("a\rb\n"))).body).toBe("a\rb\n");
@@ -73,7 +73,7 @@ describe("a text as a value", () => {
     expect(await edit(named, "本", "語", { encoding: "utf-16le" })).toEqual(Buffer.from("日語\n", "utf16le"));
   });
 
-  it("takes no text of single bytes for UTF-16, whatever the caller says", async () => {
+  it("never treats a text of single bytes as UTF-16, whatever the caller says", async () => {
     for (const encoding of ["utf-16le", "utf-16be"]) {
       const latin = Buffer.from("caf\xe9 ones\nna\xefve\n", "latin1");
       expect(latin.length % 2).toBe(0);
@@ -83,7 +83,7 @@ describe("a text as a value", () => {
     }
   });
 
-  it("puts no single bytes into UTF-16, whatever the caller says", async () => {
+  it("never writes single bytes into UTF-16, whatever the caller says", async () => {
     for (const mark of ["", "\ufeff"])
       for (const encoding of ["gb18030", "windows-1252", "utf-8"]) {
         const wide = Buffer.from(`${mark}plain words\n`, "utf16le");
@@ -108,7 +108,7 @@ describe("a text as a value", () => {
     );
   });
 
-  it("leaves sequences alone that Shift_JIS would encode otherwise, even in the edited line", async () => {
+  it("keeps sequences that Shift_JIS would encode differently, even in the edited line", async () => {
     // 0x8790 and 0x81E0 both decode to ≒; only one of them comes back.
     const line = Buffer.concat([
       Buffer.from([0x87, 0x90]),

@@ -113,7 +113,7 @@ describe.each(cases)("the state directory in a root, %s", (_, move) => {
 });
 
 describe("a state directory that was named", () => {
-  it("is refused where it lies in a root, also through a link, and before it is made", () => {
+  it("is refused if it is inside a root, also through a link, and before it is created", () => {
     const root = join(home, "root");
     mkdirSync(root);
     symlinkSync(root, join(home, "alias"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { pathsToLookAt } from "../../src/engine/workspace/tree/division.ts";
 
-it("directories among a few are divided further, those among many are not", () => {
+it("a few directories are divided further, many are not", () => {
   const tree = mkdtempSync(join(tmpdir(), "polyfs-division-"));
   try {
     const names = Array.from({ length: 40 }, (_, i) => String(i));

@@ -167,7 +167,7 @@ for (const [kind, disk] of Object.entries(disks))
       });
     });
 
-    it("a file has its spelling also while another program replaces it", async () => {
+    it("a file keeps its spelling while another program replaces it", async () => {
       fixture.reset({ "Shared-\u00e9.txt": "0" });
       const file = fixture.path(stored("Shared-\u00e9.txt"));
       const replacing = `
@@ -195,7 +195,7 @@ for (const [kind, disk] of Object.entries(disks))
       }
     });
 
-    it("a version of one spelling is that of the others, and an old one is noticed", async () => {
+    it("a version is valid under every spelling, and an old one is detected", async () => {
       fixture.reset({ "Notes.txt": "one\ntwo\n" });
       const [first, second] = servers as [Server, Server];
       const version = await first.version("NOTES.TXT");
@@ -211,7 +211,7 @@ for (const [kind, disk] of Object.entries(disks))
       expect(filesIn(fixture.root)).toEqual({ "Notes.txt": "ONE\ntwo\n" });
     });
 
-    it("a rule holds for every spelling, and so does a directory that is read-only", async () => {
+    it("a rule applies to every spelling, and so does a read-only directory", async () => {
       fixture.reset({
         ".env.local": "TOKEN=canary\n",
         "Secrets/key.txt": "canary\n",

@@ -28,8 +28,8 @@ const pieces = fc
     return chunk;
   });
 
-describe("passing over lines", () => {
-  it("finds the same line end as looking at each byte", () => {
+describe("skipping lines", () => {
+  it("finds the same line end as a scan of each byte", () => {
     fc.assert(
       fc.property(pieces, fc.double({ min: 0, max: 1.2, noNaN: true }), (chunk, part) => {
         const all = skipped(chunk, Number.POSITIVE_INFINITY).lines;

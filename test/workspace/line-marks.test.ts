@@ -34,7 +34,7 @@ describe("a window of lines in a large file", () => {
   it.each([
     ["long", long],
     ["short", short],
-  ])("is the same on every look, in any order (%s lines)", async (name, lines) => {
+  ])("is the same on every read, in any order (%s lines)", async (name, lines) => {
     const last = lines.length;
     const starts = [last / 2, last - 2, 1, last / 2, 20_000, last / 2 + 1, last, last - 2, last / 3, 2];
     for (const start of starts)
@@ -56,7 +56,7 @@ describe("a window of lines in a large file", () => {
   it.each([
     ["long", long],
     ["short", short],
-  ])("behind the end says how many lines there are, again and again (%s lines)", async (name, lines) => {
+  ])("after the end says how many lines there are, each time (%s lines)", async (name, lines) => {
     for (let look = 0; look < 3; look++) {
       using file = workspace.file(workspace.at(name));
       expect(await countLines(file)).toBe(lines.length);
@@ -73,7 +73,7 @@ describe("a window of lines in a large file", () => {
     expect(await linesOf("long", 79_999, 1)).toEqual([long[79_999]]);
   });
 
-  it("is not mistaken for another file that takes the name", async () => {
+  it("is not that of another file that takes the name", async () => {
     expect(await linesOf("short", 1_000_000, 2)).toEqual(short.slice(999_999, 1_000_001));
     rmSync(join(directory, "short"));
     writeFileSync(join(directory, "short"), `${short.map(line => `x${line}`).join("\n")}\n`);

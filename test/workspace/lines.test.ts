@@ -35,7 +35,7 @@ const content = fc
   .map(x => x.join(""));
 
 describe("a window of lines", () => {
-  it("from any line on is the same piece of the split file", async () => {
+  it("from any line equals the same slice of the split file", async () => {
     await fc.assert(
       fc.asyncProperty(
         content,
@@ -53,7 +53,7 @@ describe("a window of lines", () => {
     );
   });
 
-  it("from the end is the same piece of the split file", async () => {
+  it("from the end equals the same slice of the split file", async () => {
     await fc.assert(
       fc.asyncProperty(content, fc.integer({ min: 1, max: 12 }), async (text, count) => {
         using file = fileOf(text);
@@ -107,7 +107,7 @@ describe("a window of lines", () => {
     expect((await lastLines(file, 1, { maxBytes: 9 })).full).toBe(false);
   });
 
-  it("from the end knows its number where all of the file was read, and reports what was left out of a line", async () => {
+  it("from the end has line numbers if the whole file was read, and reports what was left out of a line", async () => {
     using small = fileOf("one\ntwo\r\nthree and more\r\nfour");
     const { first, total, lines } = await lastLines(small, 2, { maxLineBytes: 5 });
     expect([first, total]).toEqual([3, 4]);
@@ -143,7 +143,7 @@ describe("a window of lines", () => {
     }
   });
 
-  it("cuts no unit of UTF-16 in two where the limit is odd", async () => {
+  it("never splits a unit of UTF-16 if the limit is odd", async () => {
     using file = fileOf(Buffer.from("日本語".repeat(10), "utf16le"));
     const { lines, full } = await lastLines(file, 1, { encoding: "utf-16le", maxBytes: 13 });
     expect(lines.map(line => line.bytes.toString("utf16le"))).toEqual(["日本語日本語"]);

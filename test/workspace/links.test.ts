@@ -106,7 +106,7 @@ describe.runIf(process.platform === "linux")("a link is refused", () => {
     expect(read(whole, `/proc/self/root${base}/outside/f`)).toBe("outside_roots");
   });
 
-  it("in one way outside, whether or not something is there", () => {
+  it("in the same way outside, whether or not the target exists", () => {
     symlinkSync("../outside/back", join(base, "root/link"));
     symlinkSync("../root/a", join(base, "outside/back"));
     symlinkSync("loop", join(base, "outside/loop"));
@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux")("a link is refused", () => {
     expect(read(workspace, "loop")).toBe("outside_roots");
   });
 
-  it("to the name that the kernel gives to a root that was deleted", () => {
+  it("to the name that the kernel gives a deleted root", () => {
     mkdirSync(join(base, "gone"));
     using workspace = open("root", "gone");
     rmdirSync(join(base, "gone"));
@@ -159,7 +159,7 @@ describe.runIf(process.platform === "linux")("a link is refused", () => {
   });
 });
 
-it("a directory that is really called so is served, though the kernel names deleted ones that way", () => {
+it("a directory whose real name looks like that of a deleted one is served", () => {
   mkdirSync(join(base, "x (deleted)"));
   writeFileSync(join(base, "x (deleted)/f"), "served");
   using workspace = open("x (deleted)", "root");

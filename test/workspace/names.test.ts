@@ -40,7 +40,7 @@ describe("a written name", () => {
     );
   });
 
-  it("is the text of the name wherever that is unambiguous", () => {
+  it("is the text of the name if that is unambiguous", () => {
     const plain = [
       "a.txt",
       "größe",
@@ -57,7 +57,7 @@ describe("a written name", () => {
 });
 
 describe("a tree of any names", () => {
-  it("is deleted and comes back byte for byte, beside twins in other Unicode forms", async () => {
+  it("is deleted and restored byte for byte, beside names in other Unicode forms", async () => {
     const base = mkdtempSync(join(tmpdir(), "polyfs-names-"));
     const root = join(base, "root");
     mkdirSync(root);

@@ -122,7 +122,7 @@ describe("a path is found", () => {
     expect(await contentOf(workspace, shown ?? "")).toBe("odd");
   });
 
-  it("deeper than a path may be long", async () => {
+  it("deeper than the longest path", async () => {
     // Made with short steps, since no single path reaches it.
     execFileSync(
       "sh",
@@ -166,7 +166,7 @@ describe("a path is refused", () => {
     expect(faultOf(() => workspace.file(workspace.at(path)))).toBe(code);
   });
 
-  it("in the same way behind a link that leads out, whether or not something is there", () => {
+  it("in the same way behind a link that leads outside, whether or not the target exists", () => {
     symlinkSync("../outside", join(base, "root/out"));
     symlinkSync("../outside/missing", join(base, "root/dangling"));
     using workspace = open("root");
@@ -178,7 +178,7 @@ describe("a path is refused", () => {
     }
   });
 
-  it("when links run in a circle", () => {
+  it("when links form a loop", () => {
     symlinkSync("b", join(base, "root/a"));
     symlinkSync("a", join(base, "root/b"));
     using workspace = open("root");
@@ -206,7 +206,7 @@ describe("a path is refused", () => {
 });
 
 describe("several roots", () => {
-  it("decide by the most specific one, by where a path really leads", () => {
+  it("are chosen by the most specific one, after links are resolved", () => {
     symlinkSync("sub", join(base, "root/link"));
     using workspace = open("root", { path: join(base, "root/sub"), access: "read-only" });
     expect(workspace.locate(workspace.at("a.txt")).root.access).toBe("read-write");
@@ -215,13 +215,13 @@ describe("several roots", () => {
     expect(workspace.locate(workspace.at("sub/deep/new.txt")).root.access).toBe("read-only");
   });
 
-  it("are one where they are the same directory, and read-write wins", () => {
+  it("are merged if they are the same directory, and read-write wins", () => {
     symlinkSync("root", join(base, "alias"));
     using workspace = open({ path: join(base, "root"), access: "read-only" }, "alias");
     expect(workspace.roots.map(root => root.access)).toEqual(["read-write"]);
   });
 
-  it("lead from one to another by links and by dots", async () => {
+  it("are connected by links and by dots", async () => {
     symlinkSync("../outside", join(base, "root/out"));
     using workspace = open("root", "outside");
     expect(await contentOf(workspace, "out/secret.txt")).toBe("SECRET");

@@ -42,7 +42,7 @@ describe("a path on Windows", () => {
   });
 });
 
-describe("on Windows, a name is refused that means something else", () => {
+describe("on Windows, a name with a special meaning is refused", () => {
   it.each([
     [
       "devices",
@@ -80,11 +80,11 @@ describe("on Windows, a name is refused that means something else", () => {
 });
 
 describe("the number of a file on NTFS", () => {
-  it("stays what it is while it is exact", () => {
+  it("is unchanged while it is exact", () => {
     expect(foldedInode(281474976710656n)).toBe(281474976710656);
   });
 
-  it("differs for files that a float would take for one", () => {
+  it("differs for files whose numbers are the same as floats", () => {
     const [a, b] = [(0x4a7bn << 48n) | 0x1234567n, (0x4a7bn << 48n) | 0x1234568n];
     expect(Number(a)).toBe(Number(b));
     expect(foldedInode(a)).not.toBe(foldedInode(b));

@@ -18,18 +18,21 @@ function expectNothingLeft({ workspaces: { layout } }: Fixture): void {
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(layout.path);
 }
 
-it.each([undefined, "link"] as const)("they do not get in each other's way (%s)", async method => {
-  using fixture = new Fixture(method);
-  await fixture.workspaces.adopt("main", fixture.files("base", content), "");
-  for (let round = 0; round < 3; round++) {
-    for (let i = 0; i < 5; i++)
-      await fixture.workspaces.drop(await fixture.workspaces.fork(`fork-${i}`, "main", ""));
-    await Promise.all(Array.from({ length: 4 }, () => collect(fixture.open(method), 0)));
-    expectNothingLeft(fixture);
-  }
-});
+it.each([undefined, "link"] as const)(
+  "collections by several processes do not disturb each other (%s)",
+  async method => {
+    using fixture = new Fixture(method);
+    await fixture.workspaces.adopt("main", fixture.files("base", content), "");
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 5; i++)
+        await fixture.workspaces.drop(await fixture.workspaces.fork(`fork-${i}`, "main", ""));
+      await Promise.all(Array.from({ length: 4 }, () => collect(fixture.open(method), 0)));
+      expectNothingLeft(fixture);
+    }
+  },
+);
 
-it("a fork that is opened while it is removed is gone, and not mounted again", async () => {
+it("a fork that is opened while it is removed is reported as gone, and not mounted again", async () => {
   using fixture = new Fixture();
   await fixture.workspaces.adopt("main", fixture.files("base", content), "");
   for (let round = 0; round < 5; round++) {

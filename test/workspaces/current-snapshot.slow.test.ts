@@ -35,7 +35,7 @@ const changes: { readonly [what: string]: (at: string) => void } = {
 };
 
 it.runIf(process.platform === "linux").each(Object.entries(changes))(
-  "a divided look finds %s at every depth",
+  "a divided comparison finds %s at every depth",
   async (_, change) => {
     const top = mkdtempSync(join(tmpdir(), "polyfs-look-"));
     try {
@@ -64,7 +64,7 @@ it.runIf(process.platform === "linux").each(Object.entries(changes))(
   },
 );
 
-it("a run serves only callers that asked before it began", async () => {
+it("a run serves only callers that asked before it started", async () => {
   const runs = new SharedRuns<number>();
   let [count, state] = [0, 0];
   const look = async () => {
@@ -84,7 +84,7 @@ it("a run serves only callers that asked before it began", async () => {
   expect(await runs.of("base", look)).toBe(3);
 });
 
-it("forks that are asked for at once all have what the base had then", async () => {
+it("forks that are requested at once all start with the base's content at that time", async () => {
   using fixture = new Fixture();
   const base = fixture.files("base", { "a.txt": "one\n" });
   await fixture.workspaces.adopt("main", base, "");
@@ -128,7 +128,7 @@ it.each(
   }
 });
 
-it("a cancelled fork does not take along the others that wait for the same snapshot", async () => {
+it("a cancelled fork does not cancel others that wait for the same snapshot", async () => {
   using fixture = new Fixture();
   const base = fixture.files("base", { "a.txt": "one\n" });
   const main = await fixture.workspaces.adopt("main", base, "");

@@ -93,7 +93,7 @@ describe.each<RulesOf>(["the server", "the caller"])("a fork with files that rul
     expect(told).not.toContain(value);
   });
 
-  it("is merged without what is denied, and names nothing of that", async () => {
+  it("is merged without denied files, and does not name them", async () => {
     using fixture = new Fixture("copy");
     const ours = { "pub.txt": "ours\n", [`secrets/${hiddenName}`]: "x\n", [`${hiddenName}.pem`]: "x\n" };
     const { told, base } = await seen(fixture, ours, { "secrets/key": "theirs\n" });
@@ -110,7 +110,7 @@ describe.each<RulesOf>(["the server", "the caller"])("a fork with files that rul
     expect(readFileSync(join(base, "fixed.txt"), "utf8")).toBe("fixed\n");
   });
 
-  it("says that the base deleted a file, and not that it is a denied one now", async () => {
+  it("says that the base deleted a file, not that it is denied now", async () => {
     using fixture = new Fixture("copy");
     const theirs = { "pub.txt": null, [`secrets/${hiddenName}`]: settings("NAME", "-") };
     const { told } = await seen(fixture, { "pub.txt": settings("NAME2", "-") }, theirs);
@@ -182,7 +182,7 @@ describe("a fork of a tree with hidden files", () => {
     };
 
     it.each(Object.entries(programs))(
-      "tells the same of a right and a wrong guess: %s",
+      "answers a right and a wrong guess in the same way: %s",
       async (_, program) => {
         const told: string[] = [];
         for (const text of [value, newer, "wrong guess"]) {
@@ -195,7 +195,7 @@ describe("a fork of a tree with hidden files", () => {
       },
     );
 
-    it("differs by a masked file only once it was written, and no more once that was merged", async () => {
+    it("differs by a masked file only after it was written, and not after that was merged", async () => {
       using fixture = new Fixture(method);
       const env = { ".env": settings("DB_NAME", "mine") };
       const steps = [{ theirs: guess(newer) }, { theirs: guess(value) }, { ours: env }, {}];

@@ -14,7 +14,7 @@ function write(workspace: Workspace, path: string, text: string) {
 }
 
 describe("a fork in use", () => {
-  it("that another process drops refuses the next change and command, and takes them again when it is restored", async () => {
+  it("that another process drops refuses the next change and command, and accepts them again after it is restored", async () => {
     using fixture = new Fixture("copy");
     const { fork } = await fixture.forked({ "a.txt": "1\n" });
     using opened = fixture.workspaces.openTree(fork, fixture.opener, "read-write");
@@ -57,7 +57,7 @@ describe("a fork in use", () => {
       "could take its file for a renamed one",
       { ".netrc": null, "pub.txt": "machine a\npassword\n\n\ndummy\n" },
     ],
-  ])("does not bring out a masked value of its base by a merge that %s", async (_, changed) => {
+  ])("does not reveal a masked value of its base by a merge that %s", async (_, changed) => {
     using fixture = new Fixture("copy");
     const { base, fork } = await fixture.forked({ ".netrc": "machine a\npassword\n\n\ndummy\n" });
     fixture.files(fork.root, changed);
@@ -73,7 +73,7 @@ describe("a fork in use", () => {
     expect(readFileSync(join(base, ".netrc"), "utf8")).toContain("hunter2");
   });
 
-  it("brings no mode to its base that runs a program with its owner's rights", async () => {
+  it("brings no set-user-ID mode to its base", async () => {
     using fixture = new Fixture("copy");
     const { base, fork } = await fixture.forked({ tool: "#!/bin/sh\n" });
     chmodSync(join(fork.root, "tool"), 0o6755);
@@ -96,7 +96,7 @@ describe("a fork in use", () => {
   });
 
   it.each(["con", "NUL", "aux.txt", "com1", "task.", "..", "a..b", "-x", ""])(
-    "%j is no name for a workspace",
+    "%j is not a valid workspace name",
     async name => {
       using fixture = new Fixture("copy");
       await expect(fixture.workspaces.create(name, undefined, "me")).rejects.toMatchObject({

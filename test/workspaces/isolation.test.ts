@@ -118,7 +118,7 @@ describe.each(places)("a fork by %s", (_, method, above) => {
     expect(witness(other.root)).toEqual(before[2]);
   });
 
-  it("keeps what its base looks like: modes, links, times, names that are not UTF-8", async () => {
+  it("keeps modes, links, times and names that are not UTF-8", async () => {
     using fixture = new Fixture(method, above());
     const base = fixture.files("base", {
       "run.sh": "#!/bin/sh\n",

@@ -59,7 +59,7 @@ describe("a snapshot", () => {
     expect(inode(third.snapshot)).toBe(inode(fork.snapshot));
   });
 
-  it.runIf(canMount)("of before the base changed leaves nothing in a fork by a mount", async () => {
+  it.runIf(canMount)("taken before the base changed leaves nothing in a mounted fork", async () => {
     using fixture = new Fixture("overlay");
     const { base, fork } = await fixture.forked({ "a.txt": "a\n", "gone.txt": "b\n" });
     fixture.files(base, { "a.txt": "A\n", "gone.txt": null, "new.txt": "n\n" });
@@ -71,7 +71,7 @@ describe("a snapshot", () => {
     expect(readdirSync(fixture.workspaces.layout.removing)).toEqual([]);
   });
 
-  it("is one moment of a base that changes while it is taken", async () => {
+  it("is consistent if the base changes while it is taken", async () => {
     using fixture = new Fixture("link");
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, "0\n"]));
     const base = fixture.files("base", files);
@@ -105,7 +105,7 @@ describe("an unused fork", () => {
       unusedMs: 10 * day,
     });
 
-  it("is announced, dropped, can be restored, and is then removed with all that it has", async () => {
+  it("is announced, dropped, can be restored, and is then removed completely", async () => {
     using fixture = new Fixture();
     const { fork } = await fixture.forked({ "a.txt": "a\n" });
     const workspaces = droppingAfterTenDays(fixture);
@@ -172,8 +172,8 @@ describe("a fork that is dropped or restored while another process tidies up", (
   });
 });
 
-describe("what a dead process left", () => {
-  it("is removed: trees and snapshots without a record, half of a removal, claims", async () => {
+describe("the leftovers of a dead process", () => {
+  it("are removed: trees and snapshots without a record, half of a removal, claims", async () => {
     using fixture = new Fixture();
     const { fork } = await fixture.forked({ "a.txt": "a\n" });
     const { layout } = fixture.workspaces;
@@ -193,7 +193,7 @@ describe("what a dead process left", () => {
   });
 
   it.runIf(canMount)(
-    "a fork by a mount is gone once it is collected, also if a file of it is being flushed",
+    "a mounted fork is gone once it is collected, even if one of its files is being flushed",
     async () => {
       using fixture = new Fixture("overlay");
       const { fork } = await fixture.forked({ "a.txt": "a\n" });
@@ -207,7 +207,7 @@ describe("what a dead process left", () => {
     },
   );
 
-  it.runIf(canMount)("a fork by a mount is mounted again after the machine was restarted", async () => {
+  it.runIf(canMount)("a mounted fork is mounted again after a reboot", async () => {
     using fixture = new Fixture("overlay");
     const { fork } = await fixture.forked({ "a.txt": "a\n" });
     fixture.files(fork.root, { "b.txt": "b\n" });
@@ -252,7 +252,7 @@ describe("a limit", () => {
   });
 });
 
-it("forks go on after a claim could not be removed, and such a failure is one of the disk", async () => {
+it("forks work after a claim could not be removed, and such a failure is reported as a disk error", async () => {
   using fixture = new Fixture("copy");
   await fixture.workspaces.adopt("main", fixture.files("base", { "a.txt": "a\n" }), "me");
   const failures: unknown[] = [];

@@ -8,7 +8,7 @@ import { polyfs } from "../../src/dialects/polyfs/index.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { Fixture } from "./fixture.ts";
 
-it("a list that is too long for an answer has those that were used last, and says how many there are", async () => {
+it("a list that is too long for an answer has the most recently used ones, and the total", async () => {
   using fixture = new Fixture("link");
   const { workspaces } = fixture;
   const base = fixture.files("base", { "a.txt": "a\n" });

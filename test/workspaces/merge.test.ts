@@ -151,7 +151,7 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual({ "a.txt": lines("1", "base", "3"), "b.txt": "b\n" });
   });
 
-  it("succeeds in a second step, after the fork has rewritten what collided", async () => {
+  it("succeeds in a second step, after the fork rewrote the conflicting lines", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({
       "a.txt": lines("1", "2", "3"),
@@ -258,7 +258,7 @@ describe("a merge", () => {
     ]);
   });
 
-  it("merges a file in place of a directory that the base deleted, and a directory in place of such a file", async () => {
+  it("merges a file that replaces a directory that the base deleted, and the other way round", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "d/a": "a\n", f: "f\n", "e/a": "a\n", g: "g\n" });
     fixture.files(fork.root, { d: null, f: null, e: null, g: null });
@@ -330,7 +330,7 @@ describe("a merge", () => {
 });
 
 describe("a store that is full", () => {
-  it("does not make a merge that was done look like one that was not", async ({ skip }) => {
+  it("does not make a completed merge look like a refused one", async ({ skip }) => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ a: "a\n" });
     fixture.files(fork.root, { a: "changed\n" });

@@ -61,7 +61,7 @@ it("changes that follow a merge, or one that was refused, sort behind those befo
   expect(ids).toEqual([...new Set(ids)].sort());
 });
 
-it("a caller who sees a file of a shared workspace masked learns nothing from a right guess in a fork", async () => {
+it("a caller that sees a file of a shared workspace masked learns nothing from a right guess in a fork", async () => {
   const told: string[] = [];
   for (const guess of ["one", "another"]) {
     const { engine, workspaces } = await served();
@@ -87,7 +87,7 @@ function caller({ workspace }: Engine): Principal {
 }
 
 describe("a shared workspace that callers enter", () => {
-  it("is closed when it was not used for a while, with what a background command left published, and opens again", async () => {
+  it("is closed after a while without use, after the changes of background commands are published, and opens again", async () => {
     const { engine, workspaces, record } = await served();
     using places = new WorkspacePrincipals(engine, false, 100);
     const principal = caller(engine);
@@ -106,7 +106,7 @@ describe("a shared workspace that callers enter", () => {
     expect((await workspaces.store.info(record.id))?.revision).toBe(revision + 2);
   });
 
-  it("is closed and opened by turns while callers come and go, and refuses none of them", async () => {
+  it("is closed and opened repeatedly while callers come and go, and refuses none of them", async () => {
     const { engine } = await served();
     using places = new WorkspacePrincipals(engine, false, 5);
     const principal = caller(engine);

@@ -50,7 +50,7 @@ describe("bash", () => {
     );
   });
 
-  it("takes a non-zero exit for a normal result", async () => {
+  it("treats a non-zero exit code as a normal result", async () => {
     expect(await ran("exit 7")).toMatchObject({ exit_code: 7, signal: null });
     expect(await ran("no-such-program-at-all")).toMatchObject({ exit_code: 127 });
   });
@@ -83,7 +83,7 @@ describe("bash", () => {
     });
   });
 
-  it("has nothing to read, and passes on no secrets", async () => {
+  it("gives an empty input, and passes on no secrets", async () => {
     expect(await ran("cat; read x || echo closed")).toMatchObject({ stdout: "closed\n" });
     expect((await ran("env")).stdout).not.toContain("hush");
   });
@@ -98,7 +98,7 @@ describe("bash", () => {
     process.kill(Number(other));
   });
 
-  it("kills the whole process group when time is over, and returns what was written so far", async () => {
+  it("kills the whole process group at the timeout, and returns the output so far", async () => {
     const envelope = await server.refuses("bash", {
       command: "echo begun; echo warned >&2; (sleep 300; touch late) & echo $! > pid; sleep 300",
       timeout_ms: 3000,
@@ -218,7 +218,7 @@ describe("output that is too long", () => {
 
 const hasSandbox = spawnSync("/usr/bin/bwrap", ["--version"]).status === 0;
 describe.runIf(hasSandbox)("in the sandbox that --allow-run asks for", () => {
-  it("a command writes in the workspace and nowhere else, and output is spilled as ever", async () => {
+  it("a command writes only in the workspace, and output is still spilled", async () => {
     await using other = new Fixture();
     const confined = await other.serve({ args: ["--allow-run"], env: { MAX_OUTPUT_BYTES: "1000" } });
     await ran(`echo in > in.txt; echo out > ${other.base}/out.txt`, {}, confined);

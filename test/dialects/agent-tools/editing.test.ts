@@ -181,7 +181,7 @@ describe("edit_file", () => {
       expect(fixture.read("t.txt")).toBe("if (x) {\nc();\n}\n");
     });
 
-    it("but not where two blocks would do", async () => {
+    it("but not if two blocks match", async () => {
       const content = "  a();\n  b();\nx\n    a();\n    b();\n";
       fixture.write("t.txt", content);
       expect(await refused("t.txt", "a();\nb();", "c();")).toEqual({
@@ -197,7 +197,7 @@ describe("edit_file", () => {
       expect(fixture.read("t.txt")).toBe("c();\n");
     });
 
-    it("but not where two runs of lines would do", async () => {
+    it("but not if two runs of lines match", async () => {
       fixture.write("t.txt", "  a(); \n b();\n--\n a();\n  b(); \n");
       expect(await refused("t.txt", "a();\n   b();", "c();")).toMatchObject({ error: "ambiguous_match" });
     });
@@ -226,13 +226,13 @@ describe("edit_file", () => {
       expect(await refused("t.txt", " alpha ", "x")).toMatchObject({ error: "ambiguous_match" });
     });
 
-    it("lets the strictest way that fits decide, even if looser ones fit twice", async () => {
+    it("uses the strictest way that matches, even if looser ones match twice", async () => {
       fixture.write("t.txt", "  x = 1\n  x  =  1\n");
       expect(await edit("t.txt", "\tx = 1", "y")).toContain("indentation differed");
       expect(fixture.read("t.txt")).toBe("y\n  x  =  1\n");
     });
 
-    it("does not count a region of 500 characters more", async () => {
+    it("does not accept a region that is 500 characters longer", async () => {
       const content = `a${" ".repeat(600)}b\n`;
       fixture.write("t.txt", content);
       expect(await refused("t.txt", "a b", "x")).toMatchObject({ error: "no_match" });
@@ -270,7 +270,7 @@ describe("edit_file", () => {
       expect(fixture.read("b.txt")).toBe(after);
     });
 
-    it("bytes that are no UTF-8", async () => {
+    it("bytes that are not UTF-8", async () => {
       fixture.write("b.txt", Buffer.from("caf\xe9 \xff\xfe x\nold\n", "latin1"));
       await edit("b.txt", "old", "größe");
       const kept = Buffer.from("caf\xe9 \xff\xfe x\n", "latin1");

@@ -124,7 +124,7 @@ describe("apply_patch", () => {
     expect(await apply(patch)).toBe("Applied patch:\nM a.txt (+1 -1)");
   });
 
-  it("keeps apart a rename without hunks and the plain block behind it", async () => {
+  it("separates a rename without hunks from the plain block after it", async () => {
     fixture.write("b.txt", "one\ntwo\nthree\n");
     expect(await apply(rename("b.txt", "moved.txt"), modify("a.txt", two))).toBe(
       "Applied patch:\nR b.txt -> moved.txt\nM a.txt (+2 -1)",
@@ -213,7 +213,7 @@ describe("everything is as before where one block fails:", () => {
     expect(Object.keys(everything())).toEqual(before);
   });
 
-  it("a text that is no patch", async () => {
+  it("a text that is not a patch", async () => {
     for (const patch of ["", "hello\n", "@@ -1 +1 @@\n-a\n+b\n", "GIT binary patch\n"]) {
       expect(await server.refuses("apply_patch", { patch })).toMatchObject({ error: "invalid_input" });
     }

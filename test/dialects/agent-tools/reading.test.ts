@@ -183,7 +183,7 @@ describe("list_dir", () => {
     );
   });
 
-  it("says how to go on behind one line that is larger than an answer", async () => {
+  it("says how to continue after a line that is larger than an answer", async () => {
     await using other = new Fixture({ "a.txt": `${"x".repeat(1500)}\nsecond\n` });
     const served = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
     const said = await served.says("read_file", { path: "a.txt" });

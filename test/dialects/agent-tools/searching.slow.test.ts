@@ -224,7 +224,7 @@ describe("grep", () => {
       expect(await grep({ pattern, path: "oversized.ts" })).toEqual(["(no matches)"]);
   });
 
-  it("speaks Rust's syntax", async () => {
+  it("accepts Rust's regex syntax", async () => {
     const here = { path: "digits.md", output_mode: "content" };
     expect(await grep({ ...here, pattern: "[[:digit:]]+" })).toEqual(["digits.md:1:abc 123"]);
     expect(await grep({ ...here, pattern: "(?i)^ABC" })).toEqual(["digits.md:1:abc 123", "digits.md:2:ABC"]);
@@ -346,7 +346,7 @@ describe("grep", () => {
     }
   });
 
-  it("sees nothing of what a write keeps beside its file for a moment, as glob and list_dir do", async () => {
+  it("does not see a write's temporary file, nor do glob and list_dir", async () => {
     const name = `.polyfs-${"0".repeat(32)}.tmp`;
     await using other = new Fixture({ "a.txt": "needle\n", [name]: "needle\n" });
     const beside = await other.serve();

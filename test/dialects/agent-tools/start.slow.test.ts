@@ -135,7 +135,7 @@ describe("the limits", () => {
   });
 });
 
-describe("a start that was not meant", () => {
+describe("a start with wrong settings", () => {
   const wrong: readonly (readonly [Record<string, string>, RegExp])[] = [
     [{ READ_ONLY: "maybe" }, /^polyfs: READ_ONLY must be true or false, not "maybe"\n$/],
     [{ ALLOW_OUTSIDE_WORKSPACE: "2" }, /^polyfs: ALLOW_OUTSIDE_WORKSPACE must be true or false, not "2"\n$/],
@@ -154,14 +154,14 @@ describe("a start that was not meant", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
 
-  it("but another dialect does not look at these variables", () => {
+  it("but another dialect ignores these variables", () => {
     const env = { READ_ONLY: "maybe", MAX_OUTPUT_BYTES: "many" };
     const { code, stderr } = polyfs(["--dialect", "fs"], { env, cwd: tree() });
     expect(code).toBe(0);
     expect(stderr).toMatch(/^\S+ polyfs info: started [^\n]*\n$/);
   });
 
-  it("and a choice that there is not is refused on the command line", () => {
+  it("and an unknown choice is refused on the command line", () => {
     for (const option of ["--hard-links=cut", "--allow-run=fast"]) {
       expect(polyfs(["--dialect", "agent-tools", option], { cwd: tree() })).toMatchObject({ code: 2 });
     }

@@ -77,7 +77,7 @@ describe("a batch of diffs", () => {
     start_line: [8, 2, 5, 6],
   };
 
-  it("with one that is bad changes nothing, and tells about each", async () => {
+  it("with one bad diff changes nothing, and reports each", async () => {
     await using fixture = await Fixture.open({ "a.txt": original });
     expect(await fixture.refuses("apply_diffs", batch)).toBe(
       [

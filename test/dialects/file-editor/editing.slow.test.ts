@@ -43,7 +43,7 @@ describe("an insertion", () => {
     expect(fixture.bytes("a.txt")).toBe(lines(8));
   });
 
-  it("in several files goes on where one fails, and tells about each in the caller's order", async () => {
+  it("in several files continues after a failure, and reports each in the caller's order", async () => {
     await using fixture = await Fixture.open({ "a.txt": "a", "b.txt": "b" });
     const args = { path: ["a.txt", "no.txt", "b.txt", "../x"], line: [1, 1, 9, 1], content: "x" };
     expect(await fixture.says("insert_contents", args)).toBe(
@@ -163,7 +163,7 @@ describe("a replacement", () => {
     expect(fixture.bytes("a.txt")).toBe(lines(20));
   });
 
-  it("of a pattern that never comes back is stopped", async () => {
+  it("of a pattern that never finishes is stopped", async () => {
     await using fixture = await Fixture.open({ "a.txt": `${"a".repeat(40)}!` });
     const endless = { path: "a.txt", search: "^(a+)+$", replace: "x", use_regex: true };
     expect(await fixture.refuses("search_and_replace", endless)).toContain("Timed out");

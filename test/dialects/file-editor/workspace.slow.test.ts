@@ -114,7 +114,7 @@ describe("the workspace", () => {
     expect(fixture.bytes("in/a.txt")).toBe("one\ntwo");
   });
 
-  it.each(calls)("is the border for %s, whatever the path says: %j", async (tool, args) => {
+  it.each(calls)("confines %s, whatever the path: %j", async (tool, args) => {
     await using fixture = await Fixture.open(files, { workspace: "in" });
     symlinkSync("../top.txt", join(fixture.path, "in/up"));
     symlinkSync(join(fixture.path, "other"), join(fixture.path, "in/over"));

@@ -143,7 +143,7 @@ describe("each code is said with its message, path and suggestion", () => {
     rmSync(root, { recursive: true });
   });
 
-  it("what may be seen only by its name does not spoil a listing or a search", async () => {
+  it("an entry of which only the name is readable does not fail a listing or a search", async () => {
     const root = mkdtempSync(join(tmpdir(), "polyfs-seen-"));
     mkdirSync(join(root, "seen"));
     writeFileSync(join(root, "seen/name.txt"), "word");
@@ -174,7 +174,7 @@ describe("each code is said with its message, path and suggestion", () => {
     rmSync(root, { recursive: true });
   });
 
-  it.runIf(process.platform === "linux")("E_UNKNOWN for what the system alone can explain", async () => {
+  it.runIf(process.platform === "linux")("E_UNKNOWN for other errors of the system", async () => {
     const path = `/proc/${process.pid}/mem`;
     await using wire = await start({ dialect: "fs-context", roots: [`/proc/${process.pid}`] });
     await wire.initialize();
@@ -218,12 +218,12 @@ describe("a search that takes too long", () => {
     expect(codes.map(({ code }) => code)).toEqual(Array(6).fill("E_TIMEOUT"));
   });
 
-  it("by a pattern that only seems to run away is answered", async () => {
+  it("by a pattern that only looks endless is answered", async () => {
     const { matches } = await fixture.done("search_content", { path: ".", pattern: "^(a+)+$" });
     expect(matches.map(({ content }) => content)).toEqual(["a"]);
   });
 
-  it("gives what it has, and says why that is not all", async () => {
+  it("returns what it has, and says why it is incomplete", async () => {
     await using other = await Fixture.with({ "1.txt": "aaa\n", "2.txt": `${"a".repeat(40)}!\n` });
     const args = { path: ".", pattern: "^(?=(a+)+$)a", timeoutMs: 4000 };
     const { content, structuredContent } = await other.call("search_content", args);

@@ -64,7 +64,7 @@ describe("about one", () => {
     expect(fixture.path.endsWith(`/${info.name}`)).toBe(true);
   });
 
-  it("link that leads out: nothing", async () => {
+  it("link that leads outside: nothing", async () => {
     expect((await fixture.failure("get_file_info", { path: "out" })).code).toBe("E_ACCESS_DENIED");
   });
 });

@@ -42,7 +42,7 @@ describe("allowed directories", () => {
     expect(await fixture.text("list_allowed_directories")).toContain(fixture.path);
   });
 
-  it("may be none, and then it says what to do", async () => {
+  it("may be empty, and then the answer says what to do", async () => {
     await using wire = await start({ dialect: "fs-context" });
     await wire.initialize();
     const { content, structuredContent } = await wire.call("list_allowed_directories");
@@ -120,7 +120,7 @@ describe("a directory", () => {
     expect(await listed({ path: "src", recursive: true })).toContain("deep/er/est.ts");
   });
 
-  it("shows only what a pattern matches, and says where nothing does", async () => {
+  it("shows only what a pattern matches, and says if nothing does", async () => {
     expect(await listed({ recursive: true, pattern: "**/*.test.ts" })).toEqual(["src/app.test.ts"]);
     expect(await listed({ recursive: true, pattern: "*.ts" })).toEqual([]);
     expect(await fixture.text("list_directory", { path: ".", pattern: "*.rs" })).toBe("No matches for *.rs");

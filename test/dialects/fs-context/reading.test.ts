@@ -112,7 +112,7 @@ describe("a part of a file", () => {
     }
   });
 
-  it("behind the end is empty, and says so", async () => {
+  it("after the end is empty, and says so", async () => {
     expect(await read({ path: "a.txt", lineStart: 9, lineEnd: 12 })).toMatchObject({ content: "" });
     expect(await fixture.text("read_file", { path: "a.txt", lineStart: 9, lineEnd: 12 })).toContain(
       "nothing there",
@@ -301,7 +301,7 @@ describe("large and moving files", () => {
     expect([content.length, totalLines]).toEqual([11 * 1024 * 1024, 1024 * 1024 + 1]);
   });
 
-  it("a file that grows and shrinks while it is read is never more than lines of it", async () => {
+  it("a file that grows and shrinks while it is read yields only lines of it", async () => {
     const path = fixture.put("moving.txt", "line\n".repeat(20_000));
     let on = true;
     const moving = (async () => {

@@ -137,7 +137,7 @@ describe("every tool", () => {
     }
   });
 
-  it("is told by the instructions, which are the contract", async () => {
+  it("is described in the instructions, which are the contract", async () => {
     await using editor = await new Editor([]).connect(one);
     expect(editor.client.getInstructions()).toMatch(
       /^# Filesystem Context MCP Server\n[\s\S]*### `get_multiple_file_info`/,

@@ -114,7 +114,7 @@ describe("what is found", () => {
     expect([...counts]).toHaveLength(1);
   });
 
-  it("does not count what a policy denies", async () => {
+  it("does not count files that a policy denies", async () => {
     const files = { "a.txt": "TODO\n", "b.txt": "none\n", "large.txt": "x".repeat(2000) };
     const denied = { "secret/1.txt": "TODO\n", "secret/2.txt": "none\n", "d/key.pem": "TODO\n" };
     await using beside = await Fixture.with({
@@ -131,7 +131,7 @@ describe("what is found", () => {
     expect(counts).toEqual([2, 2, 2, 2]);
   });
 
-  it("comes by path and line, the same each time", async () => {
+  it("is ordered by path and line, the same each time", async () => {
     const first = await lines({ pattern: "o" });
     expect(first).toEqual([...first].sort());
     for (let i = 0; i < 5; i++) expect(await lines({ pattern: "o" })).toEqual(first);
@@ -141,7 +141,7 @@ describe("what is found", () => {
     expect(await lines({ pattern: "TODO" })).toEqual(["a.txt:2", "a.txt:4", "src/b.ts:1", "utf16.txt:1"]);
   });
 
-  it("is there when each of these is asked for", async () => {
+  it("is found there when each of these is asked for", async () => {
     expect(await lines({ pattern: "TODO", includeHidden: true })).toContain(".hidden/h.txt:1");
     expect(await lines({ pattern: "TODO", excludePatterns: [] })).toContain("node_modules/m.js:1");
     expect(await lines({ pattern: "TODO", excludePatterns: ["**/*.txt"] })).toEqual([
@@ -213,12 +213,12 @@ describe("patterns", () => {
     },
   );
 
-  it("that is literal may be anything, and never spans lines", async () => {
+  it("that are literal may hold any character, and never span lines", async () => {
     expect(await lines({ pattern: "(", isLiteral: true })).toEqual(["src/b.ts:3"]);
     expect(await lines({ pattern: "zero\none", isLiteral: true })).toEqual([]);
   });
 
-  it("that look like options are patterns", async () => {
+  it("that look like options are taken as patterns", async () => {
     expect(await lines({ pattern: "--files" })).toEqual([]);
     expect(await lines({ pattern: "-x|zero" })).toEqual(["a.txt:1"]);
   });

@@ -288,7 +288,7 @@ describe("fs.list_files", () => {
 });
 
 describe("exclude_globs", () => {
-  it("are about the paths that they match, not about what lies below them", async () => {
+  it("apply to the paths that they match, not to what is below them", async () => {
     await using here = await start({ dialect: "fs", roots: [tree] });
     const said = async (exclude_globs: string[]) =>
       JSON.stringify(await here.call("fs.list_files", { root: "src", exclude_globs }));
@@ -455,7 +455,7 @@ describe("fs.search_text", () => {
     ]);
   });
 
-  it("is one hit per line, sorted by path and line, without ignored and hidden files", async () => {
+  it("returns one hit per line, sorted by path and line, without ignored and hidden files", async () => {
     const { hits } = await search({ query: "serve_server", context_lines: 0 });
     expect(hits.map(hit => [hit.path, hit.line, hit.column, hit.line_text])).toEqual([
       ["nested/keep.tmp", 1, 0, "serve_server kept"],

@@ -31,7 +31,7 @@ describe("write_file", () => {
     expect(await server.version("x/y/z.txt")).toBe(versionIn(said));
   });
 
-  it("overwrites, appends, and creates only where nothing is", async () => {
+  it("overwrites, appends, and creates only if the path does not exist", async () => {
     expect(await server.says("write_file", { path: "a.txt", content: "new\n" })).toMatch(
       /^overwrote a\.txt · 1 line/,
     );
@@ -129,7 +129,7 @@ describe("replace_in_files", () => {
     expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
-  it("takes directories and files, ignores case, and knows expressions", async () => {
+  it("takes directories and files, can ignore case, and accepts regular expressions", async () => {
     await server.says("replace_in_files", { paths: ["src"], old: "FOO", new: "x", ignore_case: true });
     expect(fixture.read("src/b.ts")).toBe("x\r\n");
     await server.says("replace_in_files", {
@@ -154,7 +154,7 @@ describe("replace_in_files", () => {
     expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
-  it("changes nothing where more files than allowed would be", async () => {
+  it("changes nothing if more files than allowed would change", async () => {
     const lines = await server.refuses("replace_in_files", {
       paths: ["src"],
       old: "foo",
@@ -165,7 +165,7 @@ describe("replace_in_files", () => {
     expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
-  it("refuses what matches nothing, and globs that lead out", async () => {
+  it("refuses patterns without a match, and globs that lead outside", async () => {
     const first = async (params: Record<string, unknown>) =>
       (await server.refuses("replace_in_files", { paths: ["src"], old: "a", new: "b", ...params }))[0];
     expect(await first({ old: "nowhere" })).toBe("no_match: old is not in src");
@@ -452,7 +452,7 @@ describe("delete_path and create_directory", () => {
     }
   });
 
-  it("make directories with their parents, and take those that are there", async () => {
+  it("make directories with their parents, and accept existing ones", async () => {
     expect(await server.says("create_directory", { path: "p/q/r" })).toMatch(
       /^created p\/q\/r\/\nchange \w+ /,
     );

@@ -64,7 +64,7 @@ describe("the definitions", () => {
   });
 });
 
-describe("where nothing may be written", () => {
+describe("if nothing may be written", () => {
   it("the changing tools are not offered", async () => {
     await using fixture = new Fixture({ "a.txt": "a\n" });
     for (const options of [{ args: ["--read-only"] }, { roots: [], args: ["--allow-read", fixture.root] }]) {

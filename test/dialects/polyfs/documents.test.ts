@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("a PDF", () => {
-  it("is read as text by page; a page without any says so", async () => {
+  it("is read as text by page; a page without text says so", async () => {
     const said = await server.says("read_file", { path: "d.pdf" });
     expect(said).toMatch(/^d\.pdf · PDF, 3 pages · 7 lines · .* · v:\w{12}\n/);
     expect(said).toContain("1: [page 1 of 3]\n2: Hello one\n3: second line\n4: [page 2 of 3]\n5: [no text:");

@@ -35,7 +35,7 @@ describe("edit_file applies", () => {
     expect(fixture.read("a.ts")).toBe(code.replaceAll("return", "yield"));
   });
 
-  it("an expression with groups; without `regex` a dollar is a dollar", async () => {
+  it("a regular expression with groups; without `regex` a dollar sign is literal", async () => {
     await edit([
       { old: "function (?<name>\\w+)\\(\\)", new: `const $\{name} = $1 => $$`, regex: true, all: true },
     ]);
@@ -84,7 +84,7 @@ describe("edit_file applies", () => {
     expect(said).toContain("[edits[0]: no exact match; indentation differed; new was re-indented to match]");
   });
 
-  it("text that differs in blanks at line ends, or in typographic characters", async () => {
+  it("text that differs in trailing whitespace, or in typographic characters", async () => {
     fixture.reset({ "a.ts": "one  \ntwo\nsay “hi” – now\n" });
     expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("matched ignoring trailing whitespace");
     expect(await edit([{ old: 'say "hi" - now', new: "quiet" }])).toContain(
@@ -93,7 +93,7 @@ describe("edit_file applies", () => {
     expect(fixture.read("a.ts")).toBe("1\n2\nquiet\n");
   });
 
-  it("never tolerance for `all` or `regex`", async () => {
+  it("only exact matches for `all` and `regex`", async () => {
     for (const more of [{ all: true }, { regex: true }])
       expect((await refusal([{ old: "    return 1;", new: "x", ...more }]))[0]).toMatch(/^no_match: /);
     expect(fixture.read("a.ts")).toBe(code);
@@ -265,7 +265,7 @@ describe("edit_file refuses, and nothing is changed", () => {
     );
   });
 
-  it("files that are not there, no files, binary, read-only or outside", async () => {
+  it("paths that are missing, not files, binary, read-only or outside", async () => {
     fixture.write("b.bin", Buffer.from([1, 0, 2]));
     const at = async (path: string) =>
       (await server.refuses("edit_file", { path, edits: [{ old: "a", new: "b" }] }))[0];

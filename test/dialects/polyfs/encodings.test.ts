@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-describe("what cannot be found out", () => {
+describe("an encoding that cannot be detected", () => {
   it("is named by the caller: short files have too few letters to detect it", async () => {
     fixture.write("s.txt", iconv.encode("né\n", "latin1"));
     expect(await server.says("read_file", { path: "s.txt" })).toContain(
@@ -88,7 +88,7 @@ describe("what cannot be found out", () => {
     );
   });
 
-  it("and what an encoding cannot hold is refused", async () => {
+  it("refuses characters that it cannot hold", async () => {
     fixture.write("s.txt", iconv.encode(german, "latin1"));
     const lines = await server.refuses("edit_file", {
       path: "s.txt",
@@ -130,7 +130,7 @@ describe("a file whose encoding is not certain", () => {
     ["windows-1252", "one\ncafé\n"],
   ];
 
-  it.each(samples)("says so and names %s among the likely ones", async (encoding, content) => {
+  it.each(samples)("says so and names %s as a likely one", async (encoding, content) => {
     fixture.reset({ "f.txt": iconv.encode(content, encoding) });
     const [head = ""] = (await server.says("read_file", { path: "f.txt" })).split("\n");
     expect(head).toMatch(/encoding not certain: /);
@@ -163,7 +163,7 @@ describe("a file whose encoding is not certain", () => {
     expect(refused.at(-1)).toBe("[some bytes are not text: name the file's encoding with encoding]");
   });
 
-  it("takes it once the encoding is named", async () => {
+  it("accepts the text once the encoding is named", async () => {
     fixture.reset({ "f.txt": iconv.encode("one\nmon cœur\n", "iso-8859-15") });
     const edits = [{ old: "one", new: "sœur" }];
     await server.says("edit_file", { path: "f.txt", encoding: "iso-8859-15", edits });
@@ -188,7 +188,7 @@ describe("an encoding that a caller names wrongly", () => {
     ["UTF-16 as windows-1252", Buffer.from("\ufeffplain\n", "utf16le"), "windows-1252"],
     ["UTF-8 with a mark as windows-1252", Buffer.from("\ufeffplain\n"), "windows-1252"],
   ];
-  it.each(cases)("puts no second one into the file: %s", async (_, bytes, encoding) => {
+  it.each(cases)("adds no second encoding to the file: %s", async (_, bytes, encoding) => {
     for (const content of ["é\n", "ж\n"]) {
       fixture.reset({ "f.txt": bytes });
       await server.refuses("write_file", { path: "f.txt", content, mode: "append", encoding });
@@ -201,7 +201,7 @@ describe("an encoding that a caller names wrongly", () => {
     }
   });
 
-  it("puts no UTF-16 into a file of ASCII", async () => {
+  it("adds no UTF-16 to an ASCII file", async () => {
     fixture.reset({ "f.txt": "plain\n" });
     const wide = { path: "f.txt", content: "more\n", mode: "append", encoding: "utf-16le" };
     await server.refuses("write_file", wide);

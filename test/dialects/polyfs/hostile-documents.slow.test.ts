@@ -40,7 +40,7 @@ describe("a notebook", () => {
     expect(await server.says("read_file", { path: "long.ipynb", offset: -1 })).toContain("200001: x");
   });
 
-  it("with 20,000 cells is edited in all of them, and other calls are answered meanwhile", async () => {
+  it("with 20,000 cells is edited in all of them, while other calls are answered", async () => {
     const count = 20_000;
     fixture.write("many.ipynb", JSON.stringify({ cells: Array(count).fill(cell("x")), nbformat: 4 }));
     const edits = [{ old: "^x$", new: "y", regex: true, all: true }];

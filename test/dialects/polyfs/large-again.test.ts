@@ -90,7 +90,7 @@ describe("a large file that is read again", () => {
     expect(new Set(again).size).toBeGreaterThan(3);
   });
 
-  it.runIf(hasProc)("is not read whole, nor while its version is kept", async () => {
+  it.runIf(hasProc)("is not read as a whole while its version is cached", async () => {
     const page = () => answer({ path: "large.txt", offset: 60_000, limit: 10 });
     const whole = await page();
     await page(); // meanwhile the content of the first answer is put aside

@@ -124,7 +124,7 @@ describe("find_files", () => {
     );
   });
 
-  it("finds by a part of the name, whatever its case and Unicode form; with a slash, of the path", async () => {
+  it("finds by a part of the name, whatever its case and Unicode form; with a slash, by a part of the path", async () => {
     expect(await server.says("find_files", { pattern: "UTIL" })).toMatch(/^src\/lib\/util\.ts\n/);
     expect(await server.says("find_files", { pattern: "über".normalize("NFD") })).toMatch(
       /^src\/lib\/Über\.ts\n/,
@@ -178,14 +178,14 @@ describe("find_files", () => {
       expect(await server.says("find_files", { pattern })).toMatch(/^\[nothing found[^\n]*\]$/);
   });
 
-  it("refuses globs that lead out, and broken ones", async () => {
+  it("refuses globs that lead outside, and broken ones", async () => {
     for (const pattern of ["../*", "src/../../*", "{a,..}/*", "~/*", "[a", "@(a|b)"])
       expect((await server.refuses("find_files", { pattern }))[0], pattern).toMatch(/^invalid_input: /);
   });
 });
 
 describe("list_roots", () => {
-  it("reports what may be written and what only read", async () => {
+  it("reports which roots are writable and which are read-only", async () => {
     await using other = new Fixture({ "ro.txt": "" });
     const both = await fixture.serve({ roots: [], args: [fixture.root, "--allow-read", other.root] });
     expect(await both.says("list_roots")).toBe(`${fixture.root} (read-write)\n${other.root} (read-only)`);

@@ -62,7 +62,7 @@ describe("read_file", () => {
     expect(versionIn(await server.says("file_info", { path: "a.txt" }))).toBe(version);
   });
 
-  it("leaves numbers out where they are not wanted", async () => {
+  it("omits line numbers on request", async () => {
     const said = await server.says("read_file", { path: "a.txt", numbers: false });
     expect(said.split("\n").slice(1)).toEqual(["one", "two", "three"]);
   });
@@ -89,7 +89,7 @@ describe("read_file", () => {
     );
   });
 
-  it("reads empty files and last lines without an end", async () => {
+  it("reads empty files and last lines without a line break", async () => {
     expect(await server.says("read_file", { path: "empty.txt" })).toMatch(
       /^empty\.txt · 0 lines · 0 B · v:\w+$/,
     );
@@ -109,7 +109,7 @@ describe("read_file", () => {
     expect(lines[2]).toBe("2: short");
   });
 
-  it("ends at a whole line within the room of an answer", async () => {
+  it("ends at a whole line within the size limit of an answer", async () => {
     fixture.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
     const said = await server.says("read_file", { path: "wide.txt" });
     expect(Buffer.byteLength(said)).toBeLessThan(64_001);
@@ -163,7 +163,7 @@ describe("read_file", () => {
     expect(content.map(item => item.type)).toEqual(["text", "image", "text"]);
   });
 
-  it("names the files that an answer has no room for", async () => {
+  it("names the files that do not fit into the answer", async () => {
     fixture.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
     const said = await server.says("read_file", { paths: ["wide.txt", "a.txt"] });
     expect(said).toMatch(/\[no room for 1 more file; read on with paths=\["a\.txt"\]\]$/);
@@ -266,11 +266,11 @@ describe("a missing path is reported with similar names", () => {
     );
   });
 
-  it("and nothing is guessed where nothing is near", async () => {
+  it("and no name is guessed if none is similar", async () => {
     expect((await server.refuses("read_file", { path: "zzzzzzzz" }))[1]).not.toContain("mean");
   });
 
-  it("a directory is no file, a file no directory", async () => {
+  it("a directory is not a file, and a file is not a directory", async () => {
     expect((await server.refuses("read_file", { path: "src" }))[0]).toBe(
       "not_a_file: src is a directory, not a file",
     );

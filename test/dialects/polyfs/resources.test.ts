@@ -126,7 +126,7 @@ describe("resources", () => {
     await closed;
   });
 
-  it("are not offered by dialects whose contracts have none", async () => {
+  it("are not offered by dialects whose contracts define none", async () => {
     await using wire = await start({ dialect: "fs", roots: [fixture.root] });
     expect((await wire.initialize()).result?.capabilities).toEqual({ tools: {} });
     expect((await wire.request("resources/list")).error?.code).toBe(-32601);

@@ -36,7 +36,7 @@ describe("run_command", () => {
     expect(await server.says("run_command", { command: "true" })).not.toContain(note);
   });
 
-  it("is stopped after its time, with what it wrote until then", async () => {
+  it("is stopped at its timeout, with its output so far", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
     const lines = await server.refuses("run_command", { command: "echo begun; sleep 60", timeout_ms: 3000 });
@@ -58,7 +58,7 @@ describe("run_command", () => {
     expect(fixture.read(".polyfs/.gitignore")).toBe("*\n");
   });
 
-  it("reports what it changed, and undo brings all of it back to the bit", async () => {
+  it("reports what it changed, and undo restores every byte", async () => {
     const files = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d/f${i}.txt`, `file ${i}\n`]));
     await using fixture = new Fixture({
       ...files,
@@ -82,7 +82,7 @@ describe("run_command", () => {
     expect(statSync(fixture.path("mode.sh")).mode & 0o777).toBe(0o644);
   });
 
-  it("is in the history under its own name, behind the file that its output went to", async () => {
+  it("is in the history under its own name, after the file that holds its output", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
     await server.says("run_command", { command: "seq 1 50000; echo x > made.txt" });
@@ -91,7 +91,7 @@ describe("run_command", () => {
     expect(await server.says("list_changes")).toMatch(/ · run_command · you\n {2}A made\.txt/);
   });
 
-  it("leaves undo to the edit before it where it has only printed much", async () => {
+  it("does not take the place of the edit before it for undo, if it only printed a long output", async () => {
     await using fixture = new Fixture({ "a.txt": "one\n" });
     const server = await fixture.serve(openly);
     await server.says("write_file", { path: "a.txt", content: "two\n" });
@@ -107,7 +107,7 @@ describe("run_command", () => {
 });
 
 describe("a command in the background", () => {
-  it("returns a job; its output and its end can be queried", async () => {
+  it("returns a job, whose output and exit can be queried", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
     const command = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 4";
@@ -145,7 +145,7 @@ describe("a command in the background", () => {
 
 describe.runIf(hasSandbox)("with --allow-run", () => {
   it.runIf(hasProc)(
-    "commands see the roots and no network, and ask for it in vain unless it was allowed",
+    "commands see the roots and no network, and cannot request it unless it was allowed",
     async () => {
       await using fixture = new Fixture({ "a.txt": "inside\n" });
       const server = await fixture.serve({ args: ["--allow-run"] });
@@ -164,7 +164,7 @@ describe.runIf(hasSandbox)("with --allow-run", () => {
   );
 });
 
-describe("without leave", () => {
+describe("without permission to run commands", () => {
   it("commands are not offered by default, or with --no-run", async () => {
     await using fixture = new Fixture();
     for (const args of [[], ["--allow-run=unsandboxed", "--no-run"]]) {

@@ -50,7 +50,7 @@ describe("search_text", () => {
     );
   });
 
-  it("knows case, whole words, several lines, and look-around", async () => {
+  it("supports case, whole words, several lines, and look-around", async () => {
     const count = async (params: Record<string, unknown>) =>
       /\[(\d+) match/.exec(await server.says("search_text", { path: "a.ts", ...params }))?.[1];
     expect(await count({ pattern: "foo", ignore_case: true })).toBe("3");
@@ -86,7 +86,7 @@ describe("search_text", () => {
     ).toBe("4 matches in 2 files\na.ts: 2\n[1 file shown; there are more: offset=1]");
   });
 
-  it("ends a page at 100 matches, and at a whole line where an answer is full", async () => {
+  it("ends a page at 100 matches, and at a whole line if the answer is full", async () => {
     await using many = new Fixture({ "m.txt": `${"hit ".repeat(200)}\n`.repeat(300) });
     const other = await many.serve();
     const said = await other.says("search_text", { pattern: "hit" });

@@ -30,7 +30,7 @@ it("where hits are in many files, the first search does not wait for the parser"
   expect(named(await untilNamed(server, { pattern: "needle" })).length).toBeGreaterThan(0);
 });
 
-it("of many files those with the most hits for their size are parsed; those parsed before are free", async () => {
+it("of many files those with the most hits for their size are parsed; files parsed before cost nothing", async () => {
   await using fixture = new Fixture();
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a${n}.ts`, body(n)]));
   fixture.reset({ ...many, "z.ts": "function dense() {\n  needle(needle);\n  needle();\n}\n" });

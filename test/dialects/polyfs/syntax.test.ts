@@ -112,7 +112,7 @@ describe("read_file reads by structure", () => {
     expect(said).toContain("[Circle · lines 6-15]\n6: /** A round one. */\n7: @sealed\n8: export class");
   });
 
-  it("and guesses nothing: two that fit are both named, one that is not there gets the nearest names", async () => {
+  it("and guesses nothing: two that match are both named, and a missing one is answered with the nearest names", async () => {
     const both = await server.refuses("read_file", { path: "shapes.ts#area" });
     expect(both[0]).toBe("ambiguous: area fits 3 declarations in shapes.ts");
     expect(both[1]).toContain("Circle.area (shapes.ts:11-14), Square.area (shapes.ts:18-20)");
@@ -150,7 +150,7 @@ describe("read_file reads by structure", () => {
     expect(advice).toBe("All have that name. Use the lines of one: 2-3, 5-6");
   });
 
-  it("an existing file of that very name wins", async () => {
+  it("an existing file of exactly that name wins", async () => {
     fixture.write("a.ts:1", "colon\n");
     expect(await server.says("read_file", { path: "a.ts:1" })).toContain("1: colon");
     expect(await server.says("read_file", { path: "a.ts:1:1" })).toContain("[lines 1-1 of 1]\n1: colon");
@@ -202,7 +202,7 @@ describe("an outline that is larger than its share of the file", () => {
     expect(seen).toEqual(Array.from({ length: 400 }, (_, i) => `number${i}`));
   });
 
-  it("can be asked for a part, which then has the smaller ones, too", async () => {
+  it("can be requested for a part, which then includes smaller declarations", async () => {
     fixture.write(
       "nested.js",
       many(60)
@@ -220,7 +220,7 @@ describe("an outline that is larger than its share of the file", () => {
     expect(named.split("\n").slice(2)).toEqual(["296-300 class C59", "  297-299 number59()"]);
   });
 
-  it("counts what follows the lines that it is asked for", async () => {
+  it("counts the declarations after the requested lines", async () => {
     fixture.write("many.js", many(400).join(""));
     const page = (params: object) => server.says("read_file", { path: "many.js", outline: true, ...params });
     const first = await page({ limit: 6 });
@@ -236,7 +236,7 @@ describe("an outline that is larger than its share of the file", () => {
     ).not.toMatch(/\[no declarations\]/);
   });
 
-  it("says where it ends in a text with more sections than are kept", async () => {
+  it("says where it ends in a text with more sections than are listed", async () => {
     fixture.write("long.md", `${"# Heading\n".repeat(100_001)}# Last\n`);
     const last = await server.says("read_file", { path: "long.md", outline: true, offset: 99_999 });
     expect(last).toMatch(/\[the file has more than 100,000; those after line 100000 are not listed: .*\]$/);
@@ -284,7 +284,7 @@ describe("an outline that is larger than its share of the file", () => {
   });
 });
 
-describe("search_text knows code", () => {
+describe("search_text understands code", () => {
   it("names the symbol in a file that is too large to be parsed for it, once it was read by structure", async () => {
     const filler = Array.from(
       { length: 1200 },
@@ -353,7 +353,7 @@ describe("edit_file replaces a declaration by its name", () => {
     );
   });
 
-  it("beside other edits; two that fit are refused", async () => {
+  it("together with other edits; two matches are refused", async () => {
     const edits = [
       { symbol: "largest", new: "export const largest = 1;" },
       { old: "// All", new: "// Some" },
@@ -388,7 +388,7 @@ describe("search_text by kind", () => {
     expect(await found("$ZodType", "reference")).toEqual([9]);
   });
 
-  it("takes lines of prose that only mention a name for no definition", async () => {
+  it("does not take prose that mentions a name for a definition", async () => {
     fixture.write("prose/Guard.java", "class Guard {\n  Guard() {}\n}\n");
     fixture.write(
       "prose/notes.txt",
@@ -421,7 +421,7 @@ describe("search_text by kind", () => {
 });
 
 describe("replace_in_files by name", () => {
-  it("renames one thing over files, and reports the places that may be another symbol", async () => {
+  it("renames one symbol across files, and reports the places that may be another symbol", async () => {
     fixture.write(
       "lib.ts",
       "export function load(a: string) {\n  return load2(a); // load\n}\nconst load2 = load;\n",
@@ -483,7 +483,7 @@ describe("replace_in_files by name", () => {
     expect(fixture.read("j/H.java")).toBe(hidden.replace("import a.b.Check", "import a.b.Guard"));
   });
 
-  it("takes a default value, a call and a caught exception for uses, not for declarations", async () => {
+  it("treats a default value, a call and a caught exception as uses, not as declarations", async () => {
     const python =
       "class Bad(Exception):\n    pass\n\n\ndef f(cls: type = Bad, other=Bad):\n    try:\n        raise cls\n    except Bad as e:\n        return e\n";
     fixture.write("uses/bad.py", python);
@@ -526,7 +526,7 @@ describe("replace_in_files by name", () => {
     expect(fixture.read("c/b.cc")).toBe("int x = Length();\n");
   });
 
-  it("guesses nothing where two things have the name", async () => {
+  it("guesses nothing if two symbols have the name", async () => {
     fixture.write("one.ts", "export function run() {}\n");
     fixture.write("two.ts", "function f() {\n  const run = 1;\n  return run;\n}\n");
     const params = { paths: ["one.ts", "two.ts"], old: "run", new: "go", match: "name" };
@@ -539,7 +539,7 @@ describe("replace_in_files by name", () => {
     expect([fixture.read("one.ts"), fixture.read("two.ts")].join("")).not.toContain("run");
   });
 
-  it("counts all things of a name, also where it cannot list them all", async () => {
+  it("counts all symbols of a name, even if it cannot list them all", async () => {
     const names = Array.from({ length: 40 }, (_, i) => `crowd/m${i}.ts`);
     for (const name of names) fixture.write(name, "export function each() {}\n");
     const params = { paths: ["crowd"], old: "each", new: "all", match: "name" };
@@ -646,7 +646,7 @@ describe("replace_in_files by name", () => {
     expect(said).not.toContain("left alone");
   });
 
-  it("lists what the imports of Python leave open", async () => {
+  it("lists places that the imports of Python leave open", async () => {
     const open = {
       "near.py": "from logging import log\nlog(1)\n",
       "either.py": "try:\n    from .logging import log\nexcept ImportError:\n    log = None\nlog(2)\n",

@@ -135,7 +135,7 @@ describe("list_changes", () => {
 });
 
 describe("undo of several changes", () => {
-  it("by their ids, or all of one's own since one: all or none", async () => {
+  it("by their ids, or all of the caller's own since one: all or none", async () => {
     const other = await fixture.serve();
     const first = await edit("5", "five");
     await edit("15", "fifteen");
@@ -153,7 +153,7 @@ describe("undo of several changes", () => {
     expect(fixture.read("a.txt")).toBe(before);
   });
 
-  it("once more says that nothing is left of it, whole or by hunk", async () => {
+  it("a second time says that nothing is left of it, as a whole or by hunk", async () => {
     const first = await edit("5", "five");
     const second = await edit("25", "twenty-five");
     const nothing = "[nothing to undo: everything is as it was before]";
@@ -243,7 +243,7 @@ describe("undo with a path", () => {
     expect(fixture.read("a.txt")).toBe("a\n");
   });
 
-  it("inside a directory that was deleted as a whole says that it is not undone alone", async () => {
+  it("inside a directory that was deleted as a whole says that it cannot be undone alone", async () => {
     await server.says("write_file", { path: "d/x.txt", content: "x\n" });
     const change = changeIn(await server.says("delete_path", { path: "d", recursive: true }));
     const refusal = await server.refuses("undo", { change, path: "d/x.txt" });
@@ -302,7 +302,7 @@ describe("a change that was undone by its path", () => {
   });
 });
 
-it("a move that was undone is no part of the net difference", async () => {
+it("a move that was undone is not part of the net difference", async () => {
   await server.says("move_path", { from: "b.txt", to: "c.txt" });
   await server.says("edit_file", { path: "c.txt", edits: [{ old: "b", new: "changed" }] });
   await server.says("move_path", { from: "c.txt", to: "b.txt" });

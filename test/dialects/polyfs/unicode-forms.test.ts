@@ -51,7 +51,7 @@ for (const [stored, asked] of [
     expect(names()).toEqual([asked]);
   });
 
-it("two files that differ only in their form stay two, and each is meant by its own name", async () => {
+it("two files that differ only in their form stay separate, and each is found by its own name", async () => {
   writeFileSync(join(tree.root, nfc), "c\n");
   writeFileSync(join(tree.root, nfd), "d\n");
   await wire.call("write_file", { path: nfc, content: "C\n" });

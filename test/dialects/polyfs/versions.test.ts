@@ -69,7 +69,7 @@ describe("if_version", () => {
     expect(fixture.read("a.txt")).toBe(`${content.replace("\n18\n", "\neighteen\n")}end\n`);
   });
 
-  it("is refused where that version was never seen, or the file is gone", async () => {
+  it("is refused if that version is unknown, or the file no longer exists", async () => {
     const edits = [line(1, "x")];
     expect(
       (await server.refuses("edit_file", { path: "a.txt", if_version: "v:000000000000", edits }))[0],
@@ -81,7 +81,7 @@ describe("if_version", () => {
     ).toMatch(/^not_found: /);
   });
 
-  it("from an earlier process is still good", async () => {
+  it("from an earlier process is still valid", async () => {
     const first = await fixture.serve();
     const version = await first.version("a.txt");
     await first.wire.close();
@@ -122,7 +122,7 @@ describe("since", () => {
     expect(said.split("\n").slice(1)).toEqual(["@@ -3,5 +3,5 @@", " 3", " 4", "-5", "+five", " 6", " 7"]);
   });
 
-  it("answers the file where that version is not known", async () => {
+  it("answers with the file if that version is unknown", async () => {
     const said = await server.says("read_file", { path: "a.txt", since: "v:000000000000" });
     expect(said).toMatch(/\n\[v:000000000000 is no longer known; this is the whole file\]\n1: 1\n/);
   });

@@ -25,7 +25,7 @@ describe("a line of 50 MB", () => {
     expect(await fixture.says("read_text_file", { path: fixture.path("line.txt"), tail: 2 })).toBe("last\n");
   });
 
-  it("is refused whole, with what to do instead, also among others", async () => {
+  it("is refused as a whole, with what to do instead, also among other files", async () => {
     const refusal = /^File too large: .*line\.txt has \d+ bytes, .* Read a part of it with head or tail\.$/;
     expect(await fixture.fails("read_text_file", { path: fixture.path("line.txt") })).toMatch(refusal);
     expect(await fixture.fails("edit_file", fixture.edit("line.txt", "last", "x"))).toMatch(refusal);
@@ -67,7 +67,7 @@ describe("the last lines", () => {
     expect(await tail(wide.subarray(2), 2)).toBe("last\nend");
   });
 
-  it("are all of a file that has fewer", async () => {
+  it("are the whole file if it has fewer", async () => {
     expect(await tail(Buffer.from("one\ntwo\n"), 3)).toBe("one\ntwo\n");
     expect(await tail(Buffer.from("one\ntwo\n"), 2)).toBe("two\n");
     expect(await tail(Buffer.from("one\ntwo\n"), 1)).toBe("");
@@ -99,7 +99,7 @@ describe("a tree with more names than an answer holds", () => {
     expect(tree[1].children).toEqual([{ name: "…", type: "truncated" }]);
   });
 
-  it("is whole again with less in it", async () => {
+  it("is complete with fewer entries", async () => {
     const params = { path: fixture.path("wide"), excludePatterns: ["many"] };
     const children = [
       { name: "deep", type: "directory", children: [{ name: "er", type: "directory", children: [] }] },
@@ -110,7 +110,7 @@ describe("a tree with more names than an answer holds", () => {
     ]);
   });
 
-  it("is listed and searched as far as there is room", async () => {
+  it("is listed and searched up to the size limit", async () => {
     const listing = await fixture.says("list_directory", { path: fixture.path("wide/many") });
     expect(listing).toMatch(/\n\n\[cut: \d+ of 4400 entries; [^\]]*\]$/);
     const found = await fixture.says("search_files", { path: fixture.path("wide"), pattern: "**" });

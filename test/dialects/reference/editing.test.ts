@@ -45,7 +45,7 @@ describe("an edit", () => {
     expect(fixture.read("bom.txt")).toBe(Buffer.from("\ufeff1\ntwo\n").toString("latin1"));
   });
 
-  it("that is written with spaces fits into tabs", async () => {
+  it("that is written with spaces matches tabs", async () => {
     fixture.write("tabs.py", "def a():\n\tif x:\n\t\treturn x\n");
     const edit = fixture.edit(
       "tabs.py",
@@ -65,7 +65,7 @@ describe("an edit", () => {
 });
 
 describe("calls at the same time", () => {
-  it("edit one file through two servers, and every edit arrives", async () => {
+  it("edit one file through two servers, and no edit is lost", async () => {
     const other = await fixture.serve();
     const names = Array.from({ length: 40 }, (_, i) => `<${i}>`);
     fixture.write("many.txt", names.map(name => `${name}\n`).join(""));
@@ -81,7 +81,7 @@ describe("calls at the same time", () => {
     expect(fixture.read("many.txt")).toBe(names.map(name => `done ${name}\n`).join(""));
   });
 
-  it("move two files to one place: one of them gets there, the other stays", async () => {
+  it("move two files to one path: one is moved, the other stays", async () => {
     for (let round = 0; round < 20; round++) {
       const [a, b, to] = [`a${round}`, `b${round}`, `to${round}`];
       fixture.write(a, "a");

@@ -141,7 +141,7 @@ describe("a client's roots", () => {
     writeFileSync(at("two/c.txt"), "two/c.txt");
   });
 
-  it("stand alone where the command line names no directory", async () => {
+  it("are served alone if the command line names no directory", async () => {
     await using editor = await new Editor(at("one")).connect();
     expect(await editor.allowed()).toEqual([at("one")]);
     await editor.change(at("two"));
@@ -152,7 +152,7 @@ describe("a client's roots", () => {
   });
 });
 
-describe("a directory that is not there", () => {
+describe("a missing directory", () => {
   it("is left out, as long as there is another", async () => {
     await using editor = await new Editor().connect(at("nowhere"), at("one"), at("two/c.txt"));
     expect(await editor.allowed()).toEqual([at("one")]);
@@ -171,7 +171,7 @@ describe("a directory that is named by a link", () => {
 });
 
 describe("structured content", () => {
-  it("is the text again, and fits the schema that the client holds it against", async () => {
+  it("repeats the text, and passes the client's validation against the schema", async () => {
     await using editor = await new Editor().connect(at("one"));
     const { structuredContent } = await editor.client.callTool({
       name: "read_multiple_files",
@@ -197,7 +197,7 @@ describe("structured content", () => {
 });
 
 describe("--read-only", () => {
-  it("leaves the ten tools that read", async () => {
+  it("offers the ten tools that read", async () => {
     await using fixture = await Fixture.open("--read-only");
     const { result } = await fixture.wire.request("tools/list");
     const tools = result?.tools as { name: string; annotations: { readOnlyHint: boolean } }[];

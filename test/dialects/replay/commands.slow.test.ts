@@ -101,7 +101,7 @@ describe("the user who starts the server", () => {
     return ((result?.tools ?? []) as { name: string }[]).map(({ name }) => name);
   };
 
-  it("offers commands, unless it leaves them out", async () => {
+  it("can offer commands, or not", async () => {
     expect(await names()).toContain("execute_command");
     const without = await names("--no-run");
     expect(without).toHaveLength(15);

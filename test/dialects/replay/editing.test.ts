@@ -71,7 +71,7 @@ describe("a literal edit", () => {
     );
   });
 
-  it("undoes nothing by halves: one that fails spoils all", async () => {
+  it("is all or nothing: if one edit fails, none is made", async () => {
     expect(await refused("a b\n", { oldText: "a", newText: "c" }, { oldText: "nope" })).toBe(
       "oldText not found: nope",
     );
@@ -99,7 +99,7 @@ describe("the whitespace fallback", () => {
     expect(await edited(file, edit)).toBe("class A {\n    while (x) {\n\n        z();\n    }\n}\n");
   });
 
-  it("finds one that is indented deeper in the call than in the file", async () => {
+  it("finds a block that is indented deeper in the call than in the file", async () => {
     const edit = { oldText: "\t\tif (x) {\n\n\t\t    y();\n\t\t}\n", newText: "gone;\n" };
     expect(await edited(file, edit)).toBe("class A {\n    gone;\n}\n");
   });
@@ -214,7 +214,7 @@ describe("a regex edit", () => {
   });
 });
 
-describe("what an edit does not touch", () => {
+describe("content outside an edit", () => {
   it("stays: line endings, also mixed ones", async () => {
     expect(await edited("a\r\nb\nc\r\n", { oldText: "b\nc", newText: "x\ny\nz" })).toBe("a\r\nx\ny\nz\r\n");
     expect(await edited("a\r\nb\r\n", { oldText: "^b$", newText: "c\\nd", isRegex: true })).toBe(
@@ -258,7 +258,7 @@ describe("a dry run", () => {
     expect(fixture.read("f")).toBe("1\n2\n3\n4\n5\n6\n7\n8\n9\n");
   });
 
-  it("says so where nothing would change", async () => {
+  it("says if nothing would change", async () => {
     fixture.write("f", "a\n");
     const edits = [{ oldText: "a", newText: "a" }];
     expect(await fixture.says("edit_file", { path: fixture.path("f"), edits, dryRun: true })).toBe(

@@ -12,8 +12,8 @@ beforeEach(() => fixture.reset({}));
 const content = `${"a".repeat(60)}!`;
 const endless = "^(a+)+$";
 
-describe("an expression that never ends", () => {
-  it("is ended in a search, and other calls are answered in the meantime", async () => {
+describe("a regular expression that never finishes", () => {
+  it("is stopped in a search, while other calls are answered", async () => {
     fixture.write("f.ts", "let y = 1;\n");
     fixture.write("evil", `${content}\n`);
     const slow = fixture.fails("grep_files", { regex: endless, directory: fixture.root });
@@ -23,7 +23,7 @@ describe("an expression that never ends", () => {
     expect(await slow).toMatchObject({ code: -32603, message: expect.stringContaining("Timed out") });
   });
 
-  it("is ended in an edit, and the server goes on", async () => {
+  it("is stopped in an edit, and the server continues", async () => {
     fixture.write("f", content);
     const path = fixture.path("f");
     const edits = [{ oldText: endless, newText: "", isRegex: true }];

@@ -12,7 +12,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => fixture.reset({ "a.txt": "a" }));
 
 describe("on the wire", () => {
-  it("a call needs no handshake, ping is answered, unknown notifications are silent", async () => {
+  it("a call needs no handshake, ping is answered, unknown notifications are ignored", async () => {
     const wire = await fixture.serve();
     wire.notify("notifications/whatever");
     expect(await wire.call("read_file", { path: fixture.path("a.txt") })).toEqual({

@@ -12,7 +12,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => fixture.reset({ "a.txt": "one\r\ntwo\n", "sub/b.txt": "b" }));
 
 describe("read_file", () => {
-  it("gives text as it is, byte-order mark, line endings and all", async () => {
+  it("returns text unchanged, including byte-order mark and line endings", async () => {
     fixture.write("marked.txt", "\ufeffGrüße\r\n\n");
     expect(await fixture.says("read_file", { path: fixture.path("marked.txt") })).toBe("\ufeffGrüße\r\n\n");
     expect(await fixture.says("read_file", { path: fixture.path("a.txt") })).toBe("one\r\ntwo\n");
@@ -27,7 +27,7 @@ describe("read_file", () => {
 
   const binary = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00]);
 
-  it("gives what is not UTF-8, or has a NUL, as an embedded resource", async () => {
+  it("returns files that are not UTF-8, or have a NUL, as an embedded resource", async () => {
     fixture.write("p.png", binary);
     fixture.write("nul", "a\0b");
     const [item] = await fixture.items("read_file", { path: fixture.path("p.png") });
@@ -58,7 +58,7 @@ describe("read_file", () => {
     expect(content).toEqual([{ type: "blob", data: binary.toString("base64"), mimeType: "image/png" }]);
   });
 
-  it("fails by the disk, not by the parameter, where links go in circles", async () => {
+  it("reports a loop of links as a disk error, not as a parameter error", async () => {
     symlinkSync("circle", fixture.path("circle"));
     expect(await fixture.fails("read_file", { path: fixture.path("circle") })).toMatchObject({
       code: -32603,
@@ -85,7 +85,7 @@ describe("read_file", () => {
     });
   });
 
-  it("refuses a file that no answer can hold", async () => {
+  it("refuses a file that is larger than any answer", async () => {
     fixture.write("huge", "");
     truncateSync(fixture.path("huge"), 3 * 1024 ** 3);
     expect(await fixture.fails("read_file", { path: fixture.path("huge") })).toMatchObject({ code: -32603 });
@@ -109,7 +109,7 @@ describe("read_multiple_files", () => {
     ]);
   });
 
-  it("takes an entry that is no path for one that cannot be read", async () => {
+  it("treats an entry that is not a path as unreadable", async () => {
     const items = await fixture.items("read_multiple_files", { paths: [7, fixture.path("sub/b.txt"), null] });
     expect(items.map(({ text }) => text)).toEqual([
       "7:\n[error: a path must be a string]",
@@ -137,7 +137,7 @@ describe("read_multiple_files", () => {
     expect(items[2]?.text).toContain("[error: File not found");
   });
 
-  it("stays within what an answer holds, whatever is asked for", async () => {
+  it("stays within the size limit of an answer, whatever is requested", async () => {
     fixture.write("ten", Buffer.alloc(10 * 1024 * 1024, "x"));
     const items = await fixture.items("read_multiple_files", { paths: Array(8).fill(fixture.path("ten")) });
     expect(items.map(({ text }) => text.includes("[error: Too large"))).toEqual([
@@ -228,7 +228,7 @@ describe("directory_tree", () => {
     );
   });
 
-  it("takes a tree that is deeper than a path may be long", async () => {
+  it("handles a tree that is deeper than the longest path", async () => {
     mkdirSync(fixture.path("deep"));
     const script =
       'for (let i = 0; i < 1500; i++) { fs.mkdirSync("directory"); process.chdir("directory"); }';

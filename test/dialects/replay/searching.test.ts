@@ -88,7 +88,7 @@ describe("glob_search", () => {
     expect(await glob(["l*", "o*", "s*"])).toBe(under("link.ts"));
   });
 
-  it("leaves out, and stops where it is told to", async () => {
+  it("excludes paths, and stops at the limit", async () => {
     expect(await glob(["*.ts"], { excludeGlobs: ["src", "dist/**", "x*"] })).toBe(under("B.TS", "a.ts"));
     const [found, notice] = await fixture.items("glob_search", {
       directory: fixture.root,

@@ -73,7 +73,7 @@ describe("write_file", () => {
 });
 
 describe("create_directory", () => {
-  it("makes it with those above, and does not mind one that is there", async () => {
+  it("makes it with its parents, and accepts an existing one", async () => {
     const path = fixture.path("x/y/z");
     for (const _ of [1, 2]) {
       expect(await fixture.says("create_directory", { path })).toBe(`Created directory ${path}`);
