@@ -11,7 +11,8 @@ export const stateDirectory = "polyfs's state directory";
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errno } = error as NodeJS.ErrnoException;
-  const isUnnamed = code === "UNKNOWN" || code?.startsWith("Unknown system error");
+  if (typeof code !== "string") return undefined; // an abort has a number
+  const isUnnamed = code === "UNKNOWN" || code.startsWith("Unknown system error");
   return isUnnamed ? (nameOf(errno) ?? code) : code;
 }
 
