@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A copy of what was built, so that a build meanwhile does not take it away. It lies where ripgrep is found. */
+/** A copy of what was built, so that a build meanwhile does not take it away. It is where ripgrep is found. */
 export function snapshot(built: string, name: string): string {
   if (programIn(built) === undefined) throw new Error(`${built} holds no polyfs.cjs: run npm run build`);
   const copy = join(repository, "node_modules/.bench", `${name}-${process.pid}`);

@@ -123,7 +123,7 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     }),
   "opens a workspace for serving in one place, where no option is forgotten": (file, code) =>
     /\bWorkspace\.open\(/.test(code) && !/^(engine\/engine\.ts|cli\/(commands|setup)\/)/.test(file),
-  // The sandbox hides and protects places of the system, which lie in no root; so do snapshots and trees of workspaces.
+  // The sandbox hides and protects places of the system, which are in no root; so do snapshots and trees of workspaces.
   "leaves opening by an address to the workspace and the sandbox": (file, code) =>
     /\bHandle\.open\b/.test(code) && !["workspace", "shell", "workspaces"].includes(areaOf(file)),
   // Without /proc, an address means something only to the calls of system/calls.ts.

@@ -129,7 +129,7 @@ const beside = {
   "#review": "review.cjs",
 };
 
-/** Packages that lie beside the program as files of their own. */
+/** Packages that are beside the program as files of their own. */
 const besideTheProgram = {
   name: "beside the program",
   setup({ onResolve }) {
@@ -139,7 +139,7 @@ const besideTheProgram = {
   },
 };
 
-/** The library's entry and its chunks lie in different folders, so a relative name will not do. */
+/** The library's entry and its chunks are in different folders, so a relative name will not do. */
 const sharedPackages = {
   name: "shared packages",
   setup({ onResolve }) {

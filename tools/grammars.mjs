@@ -1,5 +1,5 @@
-// The grammars as they lie in dist/grammars: compressed WebAssembly. Compressing as far as it goes takes half a
-// minute, so only a package is made so.
+// The grammars as they are in dist/grammars: compressed WebAssembly. Compressing as far as it goes takes half a minute,
+// so only a package is made so.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";

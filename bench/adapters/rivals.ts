@@ -11,7 +11,7 @@ import { reference } from "./reference.ts";
 interface Rival {
   readonly package: Package;
   readonly calls: Calls;
-  /** What comes behind the program's name; the directory alone by default. */
+  /** What comes after the program's name; the directory alone by default. */
   readonly args?: (fixture: Fixture) => readonly string[];
   readonly env?: (fixture: Fixture) => Promise<Readonly<Record<string, string>>>;
   /** The Node that it needs, where that is not the one that we run on. */
@@ -114,7 +114,7 @@ const commander: Calls = {
   patch: ({ files }) => files.flatMap(file => commander.edit?.(file) ?? []),
 };
 
-/** A search that runs on behind the answer: asked for more until it says that it is complete. */
+/** A search that runs on after the answer: asked for more until it says that it is complete. */
 function searched(start: Call): Call {
   const more = (session: string): Call => ({
     ...call("get_more_search_results", { sessionId: session, offset: 0, length: everything }),
@@ -162,7 +162,7 @@ const table: readonly Rival[] = [
     calls: commander,
     args: () => ["--no-onboarding"],
     async env({ root, state }) {
-      // Its settings lie in the home directory: what it may reach, and that it reports nothing.
+      // Its settings are in the home directory: what it may reach, and that it reports nothing.
       const directory = join(state, ".claude-server-commander");
       await mkdir(directory, { recursive: true });
       const settings = { telemetryEnabled: false, allowedDirectories: [root], fileReadLineLimit: everything };

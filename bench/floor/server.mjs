@@ -61,7 +61,7 @@ const jobs = {
         if (++line === first + count) break;
       }
       if (read === 0 || line === first + count) break;
-      // A line that goes on behind the buffer is cut here and counted once.
+      // A line that goes on after the buffer is cut here and counted once.
       if (from < read && line >= first) found.push(buffer.toString("utf8", from, read));
     }
     fs.closeSync(file);

@@ -4,7 +4,7 @@ import { hugeLine } from "../corpus.ts";
 import { job, type Scenario } from "../scenario.ts";
 import { inOrder, type Verdict, worst, wrong } from "../verdict.ts";
 
-/** The unique beginning of each line: what comes behind it may be escaped. */
+/** The unique beginning of each line: what comes after it may be escaped. */
 function* values(first: number, count: number): Generator<string> {
   for (let i = first; i < first + count; i++) yield `value_${String(i).padStart(8, "0")} = compute(`;
 }
@@ -33,7 +33,7 @@ const middle: Omit<Scenario, "id" | "title" | "targets"> = {
 const end: Omit<Scenario, "id" | "title" | "targets"> = {
   jobs: ({ files }) => [job("tail", { path: files.huge, count: 40 })],
   check([answer = ""], { size }) {
-    // Some count the nothing behind the last line end as a line.
+    // Some count the nothing after the last line end as a line.
     const count = answer.includes(hugeLine(size.hugeLines - 40).slice(0, 15)) ? 40 : 39;
     return huge(answer, size.hugeLines - count, count);
   },

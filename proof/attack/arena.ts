@@ -126,7 +126,7 @@ export class Arena implements Disposable {
     link("/proc/self/fd/0", "stdin-link");
     link(outside, "tree/d");
     link(join(outside, "secret.txt"), "tree/l");
-    // A fork by a mount lies on a file system of its own.
+    // A fork by a mount is on a file system of its own.
     if (statSync(root).dev === statSync(outside).dev)
       linkSync(join(outside, "linked.txt"), join(root, "hard-link"));
     else writeFileSync(join(root, "hard-link"), "HARDLINKED\n");

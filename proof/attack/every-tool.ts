@@ -55,7 +55,7 @@ async function attempt(
   await target.inspect(answer);
   if (tool.name === "set_workspace") await target.prepare();
   const strict = one.refused === "everywhere" && !asTheOriginal(target, one);
-  // History knows names that are gone, so asking it for one is no mistake.
+  // History knows names that are gone, so asking it for one is not a mistake.
   const reading = one.refused !== "never" && tool.effect === "reads" && tool.name !== "list_changes";
   // A dry run does not go so far as to try how long a path may be.
   const rehearsed = carrier.name.endsWith("dry_run") && one.id === "A023";

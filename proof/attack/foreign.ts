@@ -1,6 +1,6 @@
-// Another user of the machine, who may write in the root, mounts what lies outside over the root in a mount namespace
-// of their own, and plants links that lead there through /proc. To the server, the paths behind them look like paths
-// in its root. And a root that is deleted: the kernel then calls it by a name that another directory may have.
+// Another user of the machine, who may write in the root, mounts what is outside over the root in a mount namespace of
+// their own, and plants links that lead there through /proc. To the server, the paths behind them look like paths in
+// its root. And a root that is deleted: the kernel then calls it by a name that another directory may have.
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The home directory is served, and the directories of the program itself lie in it: state, configuration, compiled
+// The home directory is served, and the directories of the program itself are in it: state, configuration, compiled
 // code. What an agent puts there decides what the next start allows or runs, so no tool and no command reaches them,
 // also where they did not exist before the start, and also after an attempt to move the directories above them.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Messages that are no calls, or calls that are none: each is answered or passed over, and the server goes on. Random
+// Messages that are not calls, or calls that are none: each is answered or passed over, and the server goes on. Random
 // ones are the fuzz suite's.
 
 import type { Dialect } from "../../src/contract/dialect.ts";

@@ -1,5 +1,5 @@
 // Strings that mean something to a program behind a tool: flags of the search program, patterns without end,
-// expressions without a short answer. Each goes into every string that is no path.
+// expressions without a short answer. Each goes into every string that is not a path.
 import type { Dialect } from "../../src/contract/dialect.ts";
 import type { Trial } from "../suite.ts";
 import type { Arena } from "./arena.ts";

@@ -1,4 +1,4 @@
-// The race: while another process swaps a directory (or a file, or a directory above) for a link that leads out,
+// The race: while another process swaps a directory (or a file, or a directory above) for a link that leads outside,
 // every tool that takes a path is called through that name. Nothing may leak, and nothing outside may change.
 import { spawn } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -46,7 +46,7 @@ export function changed({ lines, ending, line }: Fixture, chance: Chance): strin
   return chance.below(12) === 0 ? withoutFinal(whole) : whole;
 }
 
-/** Edits that lie apart, and what each of them means, said by itself. */
+/** Edits of separate lines, and the meaning of each on its own. */
 export function edits({ lines, ending, line }: Fixture, chance: Chance): { edits: Edit[]; hunks: Hunk[] } {
   const made: Edit[] = [];
   const hunks: Hunk[] = [];

@@ -123,7 +123,7 @@ export function merged(base: readonly string[], ours: readonly string[], theirs:
     at = Math.max(at, end);
   }
   lines.push(...base.slice(at));
-  // A last line without its end, behind which something comes, is a question of its own.
+  // A last line without its end, after which something comes, is a question of its own.
   if (lines.slice(0, -1).some(line => !line.endsWith("\n"))) sure = false;
   return { lines, sure };
 }

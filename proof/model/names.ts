@@ -1,4 +1,4 @@
-// The round trip of names: what lies under any bytes can be created, listed, read, found, edited, moved, deleted and
+// The round trip of names: what is under any bytes can be created, listed, read, found, edited, moved, deleted and
 // restored, under the names that answers print. The model is a map from the bytes of a name to the content.
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -248,7 +248,7 @@ class Trip {
   }
 }
 
-/** Undefined for bytes that are no text. */
+/** Undefined for bytes that are not text. */
 function textOf(name: Buffer): string | undefined {
   return isUtf8(name) ? name.toString("utf8") : undefined;
 }

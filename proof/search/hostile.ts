@@ -1,4 +1,4 @@
-// Ignore files that are no ignore files, in every dialect: each listing and search answers, in time, and as if they
+// Ignore files that are not ignore files, in every dialect: each listing and search answers, in time, and as if they
 // were not there. What an outside file says about names changes no answer.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";

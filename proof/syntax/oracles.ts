@@ -70,7 +70,10 @@ async function typescript(extension: string): Promise<Oracle | undefined> {
   };
 }
 
-/** TypeScript reports some faults of syntax only with the types: empty lists, and assignments to what is no place. */
+/**
+ * TypeScript reports some faults of syntax only with the types: empty lists, and assignments to expressions that cannot
+ * be assigned to.
+ */
 function isRefusedLater(ts: TypeScript, file: unknown): boolean {
   const isWrong = (node: TypeScript): boolean =>
     node.typeArguments?.length === 0 ||
@@ -106,7 +109,7 @@ for line in sys.stdin:
 
 /**
  * clang, which distinguishes syntax errors from others. Headers are compiled once for each file, so it gets the path:
- * the file may include others from its own directory. Behind a name that it does not know, it skips the rest of the
+ * the file may include others from its own directory. After a name that it does not know, it skips the rest of the
  * statement and a bracket too many in it; so brackets that were balanced in the first text of a file must stay so.
  */
 const cppChecker = `import base64,glob,re,sys

@@ -85,7 +85,7 @@ function statOf(path: Buffer): Stats | undefined {
   try {
     return lstatSync(path);
   } catch {
-    return undefined; // not there, or something above it is no directory
+    return undefined; // not there, or something above it is not a directory
   }
 }
 

@@ -1,4 +1,4 @@
-// The audit log that --audit names, open. It must not lie where callers may write.
+// The audit log that --audit names, open. Callers must not be able to write it.
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { errnoOf, errnoWords } from "../engine/workspace/errno.ts";
@@ -39,7 +39,7 @@ export function refuseServed(option: string, path: string, workspace: Workspace)
   try {
     if (workspace.locate(workspace.at(path)).root.access === "read-only") return;
   } catch {
-    return; // it lies outside the served directories, or leads there
+    return; // it is outside the served directories
   }
   throw new UsageError(`${option} ${path} lies in a directory that callers may write`);
 }

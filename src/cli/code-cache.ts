@@ -32,7 +32,7 @@ function directoryOf(environment: NodeJS.ProcessEnv): string | undefined {
     LOCALAPPDATA = "",
   } = environment;
   if (told === "off") return undefined;
-  // What lies in a working directory is not ours to run, so a relative path counts as none.
+  // Code in a working directory must not be run, so a relative path is ignored.
   if (told !== "") return isAbsolute(told) ? told : undefined;
   if (process.platform === "win32")
     return isAbsolute(LOCALAPPDATA) ? join(LOCALAPPDATA, "polyfs") : undefined;

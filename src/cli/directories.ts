@@ -64,7 +64,7 @@ function open(options: EngineOptions): Engine {
   }
 }
 
-/** A policy that the tools can change is none. */
+/** A policy that the tools can change protects nothing. */
 function refuseServedPolicy(engine: Engine, policy: ChosenPolicy | undefined): void {
   if (policy?.file === undefined) return;
   const file = canonicalPath(policy.file);

@@ -24,7 +24,7 @@ import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 
-/** How often it is looked whether the certificate was renewed. */
+/** How often the certificate is checked for renewal. */
 const renewalMs = 10_000;
 
 export async function serveOverHttp(given: Config, log: Log): Promise<void> {

@@ -1,14 +1,14 @@
 // When a server keeps the program's compiled form. A form holds the functions that have run, so it is worth most when
-// tools have been used: a first call takes half as long or less where its functions are in it. Some clients call at
-// once, others an hour after they started the server, so it is looked again and again whether something was asked.
+// tools have been used: a first call takes at most half as long if its functions are in it. Some clients call at once,
+// others an hour after they started the server, so the number of requests is checked repeatedly.
 import type { CompiledScript } from "../host/compiled.ts";
 
 interface Moments {
   /** By then a client has its first answers, and has compiled with them what every start needs. */
   readonly firstMs: number;
-  /** How often it is looked whether there is more. */
+  /** How often to check for more requests. */
   readonly everyMs: number;
-  /** How often something was asked when it was looked. Putting a form together takes some milliseconds. */
+  /** How many checks that find new requests cache the code again: each takes some milliseconds. */
   readonly looks: number;
 }
 

@@ -1,5 +1,5 @@
 // Writes to a stream and waits until the text is out, because the program ends right after. Output that could not be
-// written (a closed pipe, a full disk) is a failure: a script must not take half an answer for a whole one.
+// written (a closed pipe, a full disk) is a failure: a script must not mistake half an answer for a whole one.
 import { OutputError } from "./output-error.ts";
 
 export function print(stream: NodeJS.WriteStream, text: string): Promise<void> {

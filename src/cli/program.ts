@@ -1,5 +1,5 @@
-// The program behind its entry: hands the process's arguments to main and ends with its code. It ends at once, so
-// that nothing left open can keep a server alive whose client is gone; main has waited until everything is written.
+// The program behind its entry: hands the process's arguments to main and ends with its code. It ends at once, so that
+// nothing left open keeps a server alive after its client is gone; main has waited until everything is written.
 import { askProgram } from "../engine/shell/ask-program.ts";
 import { takeWorkingDirectory } from "../engine/workspace/system/entered-directory.ts";
 import { askProgramsBy } from "../engine/workspace/system/this-machine.ts";

@@ -1,5 +1,5 @@
-// A directory that is a replica of a shared workspace. What is written there without the store would be taken away again
-// at the next start of its server, so a command either publishes what it does or refuses.
+// A directory that is a replica of a shared workspace. Writes that bypass the store would be reverted at the next start
+// of its server, so a command either publishes what it does or refuses.
 import { ReplicaNote } from "../engine/replica/replica-note.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Log } from "../mcp/log.ts";

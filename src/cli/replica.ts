@@ -72,7 +72,7 @@ export function replicaOptions(config: Config, log: Log | undefined): ReplicaOpt
   };
 }
 
-/** What is wrong with the store is wrong with the start. */
+/** A problem with the store is a problem of the start. */
 export function storeProblem(error: unknown): never {
   if (Fault.is(error, "not_empty"))
     throw new UsageError(

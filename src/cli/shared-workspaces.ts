@@ -22,7 +22,7 @@ export async function openSharedWorkspaces(
   const at = shownAddress(address);
   log?.info(`sharing the workspaces of ${at}`);
   return new SharedWorkspaces({
-    // What is not in a store is tidied away, so each store has a folder of its own.
+    // Copies of workspaces that are not in the store are removed, so each store has its own folder.
     ...{ directory: join(directory, `shared-${contentHash(Buffer.from(at)).slice(0, 12)}`), store },
     method,
     limits: { maxBytes: config["workspace-max-bytes"], maxFiles: config["workspace-max-files"] },

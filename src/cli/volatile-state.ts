@@ -8,7 +8,7 @@ import { print } from "./print.ts";
 
 export const volatileState = "in memory: history and undo end when the machine is restarted";
 
-/** Of a server that may write nothing there is no history to lose. */
+/** A read-only server has no history to lose. */
 export async function warnOfVolatileState(config: Config, { roots }: Workspace): Promise<void> {
   if (roots.every(({ access }) => access === "read-only")) return;
   const temporary = temporaryState(config["state-dir"]);

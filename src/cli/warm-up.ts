@@ -9,7 +9,7 @@ const steps: readonly (() => unknown)[] = [
   () => version(Buffer.alloc(0)),
   () => process.getBuiltinModule("node:child_process"),
   ripgrepPath,
-  // By which every call that may take long is stopped; Node compiles it for the first one.
+  // Stops every call that may take long; Node compiles it for the first one.
   () => new AbortController().signal,
 ];
 

@@ -1,5 +1,5 @@
-// A call in a workspace that other machines share: what they did is here before the tool looks, what a command did is
-// with them before the caller is answered, and an answer from an old copy says so, also one that refuses. A command that
+// A call in a workspace that other machines share: their changes are applied before the tool runs, a command's changes
+// are published before the caller is answered, and an answer from an old copy says so, even a refusal. A command that
 // has run is answered as such, whatever the store says afterwards.
 import { Fault } from "../engine/fault.ts";
 import type { CallContext } from "./context.ts";
@@ -18,7 +18,7 @@ export async function inReplica(
   const { replication } = workspace;
   if (replication === undefined) return await run();
   const given = paths.flatMap(key => params[key]).filter(one => typeof one === "string");
-  // A file whose name looks like a part of another may not have been fetched yet, so its whole name goes first.
+  // A file whose name looks like a part of another may not have been fetched yet, so the whole name is tried first.
   const named = given.map(path => (fileOf === undefined ? [path] : [path, fileOf(path, call)]));
   // A read does not wait for a store that is known to be lost; it may be back before the tool is done.
   const wasStale = effect === "reads" ? replication.staleMs : undefined;

@@ -55,7 +55,7 @@ const storeFailure: Record<Faults["store_unavailable"]["reason"], string> = {
 
 export const allowIrrevocable = "the server can be started with --allow-irrevocable";
 
-/** Why undo could not bring something back. */
+/** Why undo could not restore something. */
 export function whyIrrevocable({ path, inside, reason, kind, bytes, limits }: Faults["irrevocable"]): string {
   const what = printable(inside === undefined ? path : `${path}/${inside}`);
   switch (reason) {

@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly decidingFiles?: readonly string[] | undefined;
   /** Lets callers that choose their own directory open any, with this access. Default: none. */
   readonly anyDirectory?: Access | undefined;
-  /** Directories of the program itself: where they lie in a root, they are made and no caller reaches them. */
+  /** Directories of the program itself: where they are in a root, they are made and no caller reaches them. */
   readonly own?: readonly string[] | undefined;
   /** Lets tools remove what undo could not restore. Default: they refuse (`irrevocable`). */
   readonly allowIrrevocable?: boolean | undefined;

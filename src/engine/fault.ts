@@ -88,7 +88,7 @@ export interface Faults {
   not_empty: { readonly path: string };
   is_a_link: { readonly path: string };
   protected_root: { readonly path: string };
-  /** The state directory that was named lies in a root. */
+  /** The state directory that was named is in a root. */
   state_in_root: { readonly path: string; readonly root: string };
   into_itself: { readonly path: string };
   /** `privacy`: macOS may have refused because the person has not let the program in. */
@@ -255,7 +255,7 @@ export interface Faults {
   workspace_exists: { readonly name: string };
   not_a_fork: { readonly name: string };
   has_forks: { readonly name: string; readonly forks: readonly string[] };
-  /** A directory of workspaces and an adopted directory, or two adopted ones, lie in each other. */
+  /** A directory of workspaces and an adopted directory, or two adopted ones, are in each other. */
   nested_workspace: { readonly path: string; readonly other: string };
   /** It changed faster than it could be copied. */
   base_changing: { readonly name: string };

@@ -10,7 +10,7 @@ export function parseStrictJson(text: string): unknown {
   return value;
 }
 
-/** The texts and brackets of valid JSON; `colon` is there behind a key. */
+/** The texts and brackets of valid JSON; `colon` is there after a key. */
 const tokens = /(?<text>"(?:[^"\\]+|\\.)*")(?<colon>\s*:)?|[{}[\]]/g;
 
 function repeatedKey(json: string): string | undefined {

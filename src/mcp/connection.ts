@@ -101,7 +101,7 @@ export class Connection {
     else this.#send(this.#takeAtOnce(message));
   }
 
-  /** Requests that come behind a large one do not wait for it. */
+  /** Requests that come after a large one do not wait for it. */
   async #takeLarge(
     large: Promise<JsonRpcMessage | readonly JsonRpcMessage[]>,
     bytes: number,

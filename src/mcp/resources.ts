@@ -129,7 +129,7 @@ function completed({ ref, argument }: Params, workspace: Workspace): MethodResul
   if (!isRecord(ref) || !isRecord(argument) || typeof argument.value !== "string")
     throw new RpcError(InvalidParams, "Invalid params: ref and argument are required");
   if (ref.type !== "ref/resource" || argument.name !== "path") return nothing;
-  // Values follow `file:///`: on Windows they begin with the drive, elsewhere behind the first slash.
+  // Values follow `file:///`: on Windows they begin with the drive, elsewhere after the first slash.
   const values = onWindows
     ? [...beginningWith(ownForm(argument.value), workspace)].sort()
     : [...beginningWith(`/${argument.value}`, workspace)].map(path => path.slice(1)).sort();

@@ -250,7 +250,7 @@ export interface Hunk {
    * over 2,000 characters are cut and end with `… (+N characters)`.
    */
   readonly text: string;
-  /** For each line of `text` behind the first: its spans, in UTF-16 units behind the sign. Empty: no colours. */
+  /** For each line of `text` after the first: its spans, in UTF-16 units after the sign. Empty: no colours. */
   readonly spans: readonly (readonly HighlightSpan[])[];
 }
 

@@ -1,4 +1,4 @@
-// Colours for the lines of hunks: both texts are parsed once, and each line gets the spans that lie in it.
+// Colours for the lines of hunks: both texts are parsed once, and each line gets the spans that are in it.
 import { spansOf } from "../engine/syntax/spans.ts";
 import type { HighlightSpan } from "./api.ts";
 
@@ -10,7 +10,7 @@ interface Line {
   readonly end: number;
 }
 
-/** For each hunk, for each of its lines behind the first, the spans. */
+/** For each hunk, for each of its lines after the first, the spans. */
 export async function coloured(
   path: string,
   before: string,

@@ -35,7 +35,7 @@ export class EventStream {
     for (const listener of this.#listeners) listener(id, event);
   }
 
-  /** Tells `listener` what came behind the event `since`, and all that comes. Returns how to stop it. */
+  /** Tells `listener` what came after the event `since`, and all that comes. Returns how to stop it. */
   listen(listener: Listener, since: string | undefined): () => void {
     if (since !== undefined) this.#catchUp(listener, since);
     this.#listeners.add(listener);

@@ -116,7 +116,7 @@ export class OpenQuestions {
   }
 }
 
-/** Undefined if a rule hides it, or it is no file. */
+/** Undefined if a rule hides it, or it is not a file. */
 async function wireFile(
   workspace: Workspace,
   { at, from, bytes, removes }: AskedQuestion["proposal"]["changes"][number],

@@ -149,7 +149,7 @@ export class Routes {
     const found = new Set<string>();
     for (const { id } of matching(this.#review, viewer, { ...filter, before: start, except: found })) {
       const task = index.taskOf(id);
-      // A page goes by the last change of each task; those of earlier pages go on behind it.
+      // A page goes by the last change of each task; those of earlier pages go on after it.
       if (found.has(task) || (start !== undefined && (index.inTask(task).at(-1) ?? "") >= start)) continue;
       if (finder !== undefined && !(await changeHolds(this.#review, viewer, finder, id))) continue;
       if (found.size === limit)

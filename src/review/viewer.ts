@@ -21,7 +21,7 @@ export interface Viewer {
   readonly rate?: { readonly owner: string; readonly perMinute: number } | undefined;
 }
 
-/** Whether every one of these paths lies in a root of the viewer's. */
+/** Whether every one of these paths is in a root of the viewer's. */
 export function reaches({ workspace: { roots } }: Viewer, paths: readonly string[]): boolean {
   return paths.length > 0 && paths.every(path => roots.some(root => isWithin(path, root.path)));
 }
@@ -34,7 +34,7 @@ export function visibleFiles({ workspace }: Viewer, { files }: ChangeRecord): Re
   );
 }
 
-/** Whether a path is a file of a change that the viewer may see, or lies in a directory of it. */
+/** Whether a path is a file of a change that the viewer may see, or is in a directory of it. */
 export function holdsPath(viewer: Viewer, record: ChangeRecord, path: string): boolean {
   if (!reaches(viewer, [path]) || viewer.workspace.isHidden(path)) return false;
   return visibleFiles(viewer, record).some(

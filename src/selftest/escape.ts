@@ -1,5 +1,5 @@
 // Tries to get out of the root: by spellings, through links, and in a race with a program that swaps a directory for a
-// link that leads out while every tool is called through it.
+// link that leads outside while every tool is called through it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";

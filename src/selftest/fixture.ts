@@ -51,7 +51,7 @@ export class Fixture implements Disposable {
     return existsSync(join(this.root, name));
   }
 
-  /** A link in the root that leads out; false if links cannot be made. */
+  /** A link in the root that leads outside; false if links cannot be made. */
   link(name: string, target: string): boolean {
     try {
       const isDirectory = lstatSync(target).isDirectory();

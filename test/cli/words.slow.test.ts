@@ -34,7 +34,7 @@ describe("the command line", () => {
       expect([code, stdout]).toEqual([0, expect.stringContaining("two")]);
     }
     expect(polyfs(["--help", "undo"]).stdout).toContain("Usage: polyfs undo");
-    // The value of an option is no command, and what follows -- is a directory.
+    // The value of an option is not a command, and what follows -- is a directory.
     expect(polyfs(["--allow-read", "call", "call"], { cwd: root }).stderr).toContain("name a tool");
     expect(polyfs(["--", "call"], { cwd: root }).stderr).toBe(`polyfs: no such directory: ${root}/call\n`);
   });

@@ -389,7 +389,7 @@ describe("copies and directories", () => {
     const root = await fixture.commit([{ kind: "mkdir", path: fixture.at(".") }]);
     expect([made, again, root].map(commit => commit.files[0]?.effect)).toEqual(["created", "none", "none"]);
     expect(await faultOf(fixture.commit([{ kind: "mkdir", path: fixture.at("f") }]))).toBe("exists");
-    // A link that leads out does not tell whether a directory is there.
+    // A link that leads outside does not tell whether a directory is there.
     symlinkSync(fixture.outside, join(fixture.inside, "out"));
     symlinkSync(join(fixture.outside, "nothing"), join(fixture.inside, "nowhere"));
     for (const name of ["out", "nowhere"])

@@ -51,7 +51,7 @@ const codeOf = (action: Promise<unknown>) =>
     error => (error instanceof Fault ? error.code : String(error)),
   );
 
-/** Names, kinds, modes, links and bytes of all that lies below. */
+/** Names, kinds, modes, links and bytes of all that is below. */
 function tree(): Record<string, string> {
   const found: Record<string, string> = {};
   const visit = (name: string) => {

@@ -42,7 +42,7 @@ function open(): Workspace {
   return Workspace.open([{ path: root, access: "read-write" }], { state: join(base, "state") });
 }
 
-/** Names, kinds, modes, links and bytes of all that lies below. */
+/** Names, kinds, modes, links and bytes of all that is below. */
 function tree(directory = root): Record<string, string> {
   const found: Record<string, string> = {};
   const visit = (path: string, name: string) => {

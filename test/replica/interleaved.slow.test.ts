@@ -1,5 +1,5 @@
 // Two machines and a plain program edit one file. At each moment of a send, any of them may act, and the send may fail
-// or lose its answer. Each edit inserts a line of its own behind a line that only its author uses, so none of them
+// or lose its answer. Each edit inserts a line of its own after a line that only its author uses, so none of them
 // overlap: an edit that was answered is there once, one that was refused is not there, and all copies are alike.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -160,7 +160,7 @@ describe("both engines find the same", () => {
     "\\0",
     "[\\b]",
   ])("%s", async pattern => {
-    // An empty word may lie between the halves of a character for the one engine, and nowhere for the other.
+    // An empty word may be between the halves of a character for the one engine, and nowhere for the other.
     const wholeWord = !new RegExp(readExpression(pattern).source, "u").test("");
     for (const options of [{}, { ignoreCase: true, wholeWord }]) {
       const expression = readExpression(pattern, options);

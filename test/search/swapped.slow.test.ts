@@ -1,4 +1,4 @@
-// Directories that are swapped while a tree that has been at rest is walked: for a link that leads out, or for another
+// Directories that are swapped while a tree that has been at rest is walked: for a link that leads outside, or for another
 // tree with such links, made long before. Whenever it happens, nothing from outside is listed.
 //
 // `SWAP_SEED` repeats a run.
@@ -36,7 +36,7 @@ function plant(root: string, owner: string): void {
   }
 }
 
-/** A tree of the same names, in which the leaves are links that lead out. */
+/** A tree of the same names, in which the leaves are links that lead outside. */
 function plantDecoy(root: string): void {
   for (const path of middle) mkdirSync(join(root, path), { recursive: true });
   for (const path of leaves) symlinkSync(join(base, "outside", path), join(root, path));
@@ -71,7 +71,7 @@ describe("a tree in which directories are swapped during a walk", () => {
       const root = join(base, `root${i}`);
       using workspace = Workspace.open([{ path: root, access: "read-only" }]);
       using start = workspace.directory(workspace.at("."));
-      // What lies above the leaves is known by then.
+      // What is above the leaves is known by then.
       if (i % 4 >= 2) await walkGroups(start, { maxDepth: 2 }, () => true);
       const isDecoy = i % 2 === 0;
       const path = directories[below(isDecoy ? 2 : directories.length)] as string;

@@ -1,4 +1,4 @@
-// A bucket that lies, or that others write to: every answer is either right or a failure of the store, and comes in time.
+// A bucket that is, or that others write to: every answer is either right or a failure of the store, and comes in time.
 import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";

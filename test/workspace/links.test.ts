@@ -1,4 +1,4 @@
-// Links are spliced by us, as the kernel would do it, but for those that lie in procfs.
+// Links are spliced by us, as the kernel would do it, but for those that are in procfs.
 import { spawn } from "node:child_process";
 import {
   mkdirSync,
@@ -44,7 +44,7 @@ function read(workspace: Workspace, path: string): string {
 }
 
 describe("a link is followed as the kernel follows it", () => {
-  // Where each leads, and what a plain read says: the kernel is the judge wherever the target lies in a root.
+  // Where each leads, and what a plain read says: the kernel is the judge wherever the target is in a root.
   const targets = [
     "f",
     "./a//f",

@@ -17,7 +17,7 @@ export interface DiffPair {
   readonly right?: DiffLine;
 }
 
-/** Behind this many lines, a hunk is shown in part. */
+/** After this many lines, a hunk is shown in part. */
 export const shownLines = 1_000;
 
 export function linesOf({ text, spans }: Hunk): {
@@ -39,7 +39,7 @@ export function linesOf({ text, spans }: Hunk): {
   return { head, lines: withWords(lines) };
 }
 
-/** For side by side: runs of removed and added lines lie beside each other. */
+/** For side by side: runs of removed and added lines are beside each other. */
 export function pairsOf(lines: readonly DiffLine[]): readonly DiffPair[] {
   const pairs: DiffPair[] = [];
   for (let i = 0; i < lines.length; ) {

@@ -73,7 +73,7 @@ function Shown({ shown }: { readonly shown: Detail }) {
   );
 }
 
-/** A place found may lie outside of what the change touched. */
+/** A place found may be outside of what the change touched. */
 function LineElsewhere({ shown: { chosen, difference } }: { readonly shown: Detail }) {
   const { line, side, path } = chosen;
   if (line === undefined) return null;

@@ -66,7 +66,7 @@ export async function diffOf(file: RecordedFile, shown: ShownPast, style: Style)
   );
 }
 
-/** A diff of two contents; a sentence where they are no text. */
+/** A diff of two contents; a sentence where they are not text. */
 export async function contentDiff(at: string, before: Buffer, after: Buffer, style: Style): Promise<string> {
   const name = shownFrom(process.cwd(), at);
   const [old, made] = [await textOf(at, before), await textOf(at, after)];
@@ -98,7 +98,7 @@ async function textOf(at: string, bytes: Buffer): Promise<string | undefined> {
   return (await decode(at, bytes, { legacy: true })).raw;
 }
 
-/** Relative to the current directory if it lies below, like `git status`. */
+/** Relative to the current directory if it is below, like `git status`. */
 export function shownFrom(directory: string, path: string): string {
   if (!isWithin(path, directory) || path === directory) return path;
   return path.slice(directory.length).replace(/^[/\\]/, "");

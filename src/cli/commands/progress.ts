@@ -1,4 +1,4 @@
-// How far long work has come, as one line on a terminal that is wiped at the end. Elsewhere nothing is said.
+// The progress of long work, as one line on a terminal that is erased at the end. Prints nothing elsewhere.
 
 export interface ProgressLine extends Disposable {
   readonly tell: (done: number, total: number) => void;

@@ -103,7 +103,7 @@ function isEnough(directories: readonly string[], { grants, values }: OptionLaye
   return directories.length > 0 || grants.length > 0 || values["allow-cwd"] === true;
 }
 
-/** The clients with the file that is to be written. */
+/** The clients with the file to write. */
 function inScope(clients: readonly Client[], scope: string, directory: string): Client[] {
   if (scope === "user") return [...clients];
   if (scope !== "project")

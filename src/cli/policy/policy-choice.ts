@@ -87,7 +87,7 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
   try {
     text = file.changed()?.text;
   } catch (error) {
-    // A home that this user may not enter is not theirs, so what lies in it is not their policy.
+    // A home that this user may not enter is not theirs, so what is in it is not their policy.
     if (!required && !(error instanceof Fault) && isAnswer(error)) return undefined;
     throw new UsageError(
       `the policy ${file.path} cannot be read${error instanceof Fault ? (whyUnread[error.code as FaultCode] ?? "") : ""}`,

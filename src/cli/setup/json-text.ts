@@ -12,7 +12,7 @@ export interface Member {
   readonly key: string;
   readonly start: number;
   readonly value: JsonNode;
-  /** Where the comma behind it is. */
+  /** Where the comma after it is. */
   readonly comma?: number;
 }
 

@@ -104,7 +104,7 @@ function fields(entries: readonly [string, ServerEntry[string]][], eol: string):
   return entries.map(([field, value]) => `${keyText(field)} = ${valueText(value)}${eol}`).join("");
 }
 
-/** Behind the line break of this line. */
+/** After the line break of this line. */
 function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end + 1;

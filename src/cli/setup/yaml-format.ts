@@ -3,7 +3,7 @@
 import { type Format, isList, lineEnding, type ServerEntry, Unfit } from "./unfit.ts";
 
 interface YamlBlock {
-  /** The line of its key, and the line behind its last one. */
+  /** The line of its key, and the line after its last one. */
   readonly from: number;
   readonly to: number;
   readonly indent: number;
@@ -69,7 +69,7 @@ export function yamlFormat(key: string): Format {
       const own = children.find(child => child.key === name);
       if (own === undefined || top === undefined) return text;
       file.splice(own.from, own.to - own.from);
-      // A key without anything behind it would be null, which is no mapping.
+      // A key without anything after it would be null, which is no mapping.
       if (children.length === 1) file[top.from] = (file[top.from] ?? "").replace(":", ": {}");
       return file.join("");
     },

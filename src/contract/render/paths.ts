@@ -1,5 +1,5 @@
-// Paths as answers print them, for contracts that do so relative to the first root: what lies elsewhere (and was
-// granted) is named in full.
+// Paths as answers print them, for contracts that do so relative to the first root: what is elsewhere (and was granted)
+// is named in full.
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";

@@ -48,7 +48,7 @@ export class GrepPage {
     if (this.#takes()) this.#print(line);
   }
 
-  /** The lines of a file: each that matches is a result, and brings its context along. */
+  /** The lines of a file: each that matches is a result with its context. */
   addLines(path: string, lines: readonly FoundLine[]): void {
     const { before, after } = this.#options;
     let printed = Number.NEGATIVE_INFINITY; // the last line number that was
@@ -61,7 +61,7 @@ export class GrepPage {
         if (near === undefined || near.number < line.number - before) continue;
         if (i !== at && near.number <= last) continue;
         if (near.number > lastOf(line) + after) break;
-        // The next result is left to itself, and so is what lies behind it.
+        // Context ends before the next result.
         if (i > at && near.column !== undefined && this.#takesAfter()) break;
         if (this.#isApart(near.number, last)) group.push("--");
         const mark = i === at ? ":" : "-";

@@ -131,7 +131,7 @@ function placeOf({ path = ".", glob }: { path?: string; glob?: string }, call: C
   };
 }
 
-/** The directory in which a file really lies, and its name there: searches follow no links. */
+/** The directory in which a file really is, and its name there: searches follow no links. */
 function fileAt(workspace: Workspace, at: WorkspacePath) {
   workspace.file(at).close(); // refuses anything but a regular file
   const real = workspace.at(workspace.locate(at).path);

@@ -1,5 +1,5 @@
-// The `agent-tools` dialect: nine coding tools on one workspace. Every failure is a result with a JSON envelope,
-// never a protocol error. Without leave to write only the tools that read are there.
+// The `agent-tools` dialect: nine coding tools on one workspace. Every failure is a result with a JSON envelope, never
+// a protocol error. If nothing may be written, only the tools that read are offered.
 import type { Dialect } from "../../contract/dialect.ts";
 import { applyPatch } from "./apply_patch.ts";
 import { bash } from "./bash.ts";

@@ -26,7 +26,7 @@ function textOf(path: string, bytes: Buffer): Promise<Text> {
   return decode(path, bytes, isMarkedUtf16(bytes) ? {} : { encoding: "utf-8" });
 }
 
-/** The same for a file that is to be edited. */
+/** The same for a file to edit. */
 export function editableTextOf(path: string, bytes: Buffer): Promise<Text> {
   if (isMarkedUtf16(bytes)) throw new Fault("not_text", { path, encoding: "UTF-8" });
   return textOf(path, bytes);

@@ -19,7 +19,7 @@ export interface InclusiveLines {
 /** The most characters of one answer. */
 export const mostCharacters = 16 * 1024 * 1024;
 
-/** Throws if `start-end` is no range. */
+/** Throws if `start-end` is not a range. */
 export function rangeOf(written: string): InclusiveLines {
   const [start = 0, end = 0] = written.split("-").map(Number);
   const refuse = (why: string): never => {
@@ -70,7 +70,7 @@ async function streamed(
 ): Promise<string[]> {
   const head = file.readNow(0, sample);
   if (isBinary(head, { first: sample })) throw new Fault("binary", { path: file.given });
-  // UTF-16 of this size is as good as unheard of.
+  // UTF-16 of this size is very rare.
   if (head[0] === 0xff || head[0] === 0xfe)
     throw new Fault("too_large", { path: file.given, size: file.size, limit: settings.maxFileBytes });
   const skip = head.subarray(0, 3).equals(mark) ? mark.length : 0;
@@ -79,7 +79,7 @@ async function streamed(
   if (window.full) throw tooMuch(file.given);
   const lines = window.lines.map(line => line.bytes.toString("utf8"));
   if (window.total === undefined) return lines;
-  // The piece behind a final break is a line in this contract.
+  // The piece after a final break is a line in this contract.
   const ended = file.readNow(file.size - 1, 1)[0] === 10;
   const total = window.total + (ended ? 1 : 0);
   if (range.start > total) throw pastEnd(file, range, total);

@@ -1,6 +1,6 @@
-// The `fs-context` dialect: eight read-only tools with structured answers. Every failure of a tool is a result
-// with `isError`, one of the contract's codes and a suggestion. A tool that does not exist is a protocol error,
-// as the protocol has it: there is no tool whose failure it could be.
+// The `fs-context` dialect: eight read-only tools with structured answers. Every failure of a tool is a result with
+// `isError`, one of the contract's codes and a suggestion. An unknown tool is a protocol error, as the protocol
+// requires.
 import type { Dialect } from "../../contract/dialect.ts";
 import { text } from "../../contract/tool.ts";
 import { getFileInfo } from "./get_file_info.ts";

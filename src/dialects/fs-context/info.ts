@@ -38,7 +38,7 @@ export const infoSchema = {
   required: ["name", "path", "type", "size"],
 } as const;
 
-/** For a link, its own name and target; the rest is about the target, if it lies in the allowed directories. */
+/** For a link, its own name and target; the rest is about the target, if it is in the allowed directories. */
 export function infoOf(written: string, call: CallContext, { mime }: { readonly mime: boolean }): Info {
   const path = pathOf(written, call);
   const stat = call.workspace.stat(path);

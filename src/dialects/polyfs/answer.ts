@@ -31,7 +31,7 @@ export class AnswerLines {
     return this.#lines.length;
   }
 
-  /** False if the line does not fit; it is not added then, and no other that comes behind it should be. */
+  /** False if the line does not fit; then it is not added, and no later line should be. */
   add(line: string): boolean {
     const bytes = Buffer.byteLength(line) + 1;
     if (bytes > this.#room) return false;

@@ -45,7 +45,7 @@ export function outlineLines(
   return lines;
 }
 
-/** Why headings and indentation stand in for a grammar. */
+/** Why headings and indentation are used instead of a grammar. */
 export function notParsed(unparsed: boolean | undefined): string {
   return unparsed ? "too large to parse as code" : "not parsed as code";
 }

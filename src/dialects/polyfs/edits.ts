@@ -30,7 +30,7 @@ export const editsProperty = {
 
 type EditParams = Infer<typeof editsProperty>[number];
 
-/** What an exact, unique edit may overlook where exactly one region fits. */
+/** Differences that an exact, unique edit may ignore if exactly one region matches. */
 const tolerances: readonly Tolerance[] = ["trailing_space", "indentation", "typography"];
 
 export function engineEdits(asked: readonly EditParams[], path: string): (Edit | SymbolEdit)[] {

@@ -1,5 +1,5 @@
 // What is known about large files that were read whole: version, head line, number of lines. As long as a file is in
-// the same state, a page of it is read alone, and the file is neither read nor hashed again. Nothing of its text is
+// the same state, a page of it is read alone, and the file is neither read nor hashed again. The text itself is not
 // kept.
 import { rememberAgain, sameVersion } from "../../engine/history/versions.ts";
 import { languageOf } from "../../engine/syntax/language.ts";

@@ -16,7 +16,7 @@ interface OutlineBranch {
   branches: Map<DirectoryEntry, OutlineBranch> | undefined;
   /** Of its own entries. */
   count: number;
-  /** All that lies below it, as far as the walk went. */
+  /** All that is below it, as far as the walk went. */
   below: number;
 }
 
@@ -29,7 +29,7 @@ interface OutlineDetail {
 export interface Shown extends OutlineDetail {
   readonly entry: DirectoryEntry;
   readonly depth: number;
-  /** All that lies below it, as far as the walk went. */
+  /** All that is below it, as far as the walk went. */
   readonly below: number;
   readonly closed: boolean;
 }

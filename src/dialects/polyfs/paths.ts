@@ -1,5 +1,5 @@
 // Paths as this contract takes and prints them: absolute inside a root, relative to the first root, `~/…` or a
-// `file://` URI; printed relative to the first root where they lie in it.
+// `file://` URI; printed relative to the first root where they are in it.
 import type { CallContext } from "../../contract/context.ts";
 import { asShown, shownPath } from "../../contract/render/paths.ts";
 import { printable } from "../../contract/wording.ts";

@@ -3,7 +3,7 @@
 
 export interface QueriedName {
   readonly name: string;
-  /** What has to be around its declaration: the `Client` of `Client.connect`. */
+  /** The declaration that must contain it: the `Client` of `Client.connect`. */
   readonly within?: string;
 }
 
@@ -12,7 +12,9 @@ const keywords =
 const written =
   /^(?:((?:[\p{L}_$][\p{L}\p{N}_$]*\.)*[\p{L}_$][\p{L}\p{N}_$]*)\.)?([\p{L}_$][\p{L}\p{N}_$]*)$/u;
 
-/** Undefined for a regex. A reference is searched as it is written in the code: `Client.connect` is no name there. */
+/**
+ * Undefined for a regex. A reference is searched as it is written in the code: `Client.connect` is not a name there.
+ */
 export function queriedName(pattern: string, kind: "definition" | "reference"): QueriedName | undefined {
   const plain = pattern.trim().replace(keywords, "").replace(/\(\)$/, "").replaceAll(/::|#/g, ".");
   const [, within, name] = written.exec(plain) ?? [];

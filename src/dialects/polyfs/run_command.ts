@@ -93,7 +93,7 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
   });
   const footprint = await before.compare();
   const shown = await output.within(answerBytes(call.settings) / 2, call);
-  // Behind the file that the output may have gone into, so that the last change is the command's.
+  // After the file that the output may have gone into, so that the last change is the command's.
   const change = await record(workspace, footprint, {
     action: "run_command",
     client: session.client,

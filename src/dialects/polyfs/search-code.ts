@@ -58,7 +58,7 @@ export class SymbolsAround {
     if (this.#held > maxHeld) this.#drop();
   }
 
-  /** Writes the symbols behind the hits on the page. */
+  /** Writes the symbols after the hits on the page. */
   async print(page: SearchPage): Promise<void> {
     const unloaded: VersionedText[] = [];
     const chosen = this.#chosen();
@@ -98,7 +98,7 @@ function benefit({ source, hits, known }: CodeFile): number {
   return known === undefined ? hits.length / (source.text.length + 1) : Number.POSITIVE_INFINITY;
 }
 
-/** ` ‹ Class.method 8-40` behind each hit; the lines only where the hit before it was in another symbol. */
+/** ` ‹ Class.method 8-40` after each hit; the lines only where the hit before it was in another symbol. */
 function extend(page: SearchPage, structure: Structure, hits: readonly ShownHit[]): void {
   let last: string | undefined;
   for (const { line, place } of hits) {

@@ -146,7 +146,7 @@ class NamedHits {
     return new RegExp(introduced.join("|"), this.#ignoreCase ? "iu" : "u").test(head);
   }
 
-  /** Whether a declaration of this full name lies in what the caller named. */
+  /** Whether a declaration of this full name is in what the caller named. */
   #isWithin(full: string): boolean {
     if (this.#within === undefined) return true;
     const fold = (text: string) => (this.#ignoreCase ? text.toLowerCase() : text);

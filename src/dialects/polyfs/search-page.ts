@@ -19,7 +19,7 @@ export class SearchPage {
   /** Results that were met, and those of them that belong to the page. */
   #met = 0;
   #taken = 0;
-  /** Whether there are results behind the page. */
+  /** Whether there are results after the page. */
   full = false;
 
   constructor({ offset, limit, room }: SearchPageOptions) {
@@ -38,7 +38,7 @@ export class SearchPage {
     return true;
   }
 
-  /** Prints; false if the answer is full. `results` that were taken for it are left for the next page then. */
+  /** Prints; false if the answer is full. The `results` counted for it then belong to the next page. */
   print(part: string, results: number): boolean {
     if (this.#lines.add(part)) return true;
     this.full = true;

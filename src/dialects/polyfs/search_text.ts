@@ -55,7 +55,7 @@ export const searchText = polyfsTool({
       pattern: asked?.name ?? params.pattern,
       literal,
       ignoreCase: params.ignore_case,
-      // "$" is no part of a word; the filter by kind compares the whole name.
+      // "$" is not part of a word; the filter by kind compares the whole name.
       wholeWord: params.whole_word || (kind !== "text" && !asked?.name.includes("$")),
       multiline: params.multiline,
       lookaround: !literal,
@@ -92,7 +92,7 @@ export const searchText = polyfsTool({
   },
 });
 
-/** Where to search: a directory, or one file in the directory that it really lies in, since searches follow no links. */
+/** Where to search: a directory, or one file in the directory that it really is in, since searches follow no links. */
 function placeOf(written: string, glob: string | undefined, call: CallContext) {
   const { workspace } = call;
   const at = pathAt(call, written);

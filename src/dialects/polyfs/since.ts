@@ -12,7 +12,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 export interface Since {
-  /** Behind this change, or from this time on. */
+  /** After this change, or from this time on. */
   readonly after?: string;
   readonly since?: number;
 }

@@ -1,5 +1,5 @@
 // Replacing a declaration by its name: which lines that means, and how the new text is indented there. Comments and
-// decorators above it stay where the new text brings none of its own.
+// decorators above it stay if the new text has none.
 
 import type { LinesEdit } from "../../engine/edit/edits.ts";
 import type { Declared } from "../../engine/syntax/declared.ts";

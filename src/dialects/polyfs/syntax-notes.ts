@@ -1,5 +1,4 @@
-// What an answer says about syntax that a change has broken. It never refuses: a half-written file is a step on the
-// way to a whole one.
+// What an answer says about syntax that a change has broken. It never refuses: agents write files in several steps.
 
 import { printable } from "../../contract/wording.ts";
 import { append } from "../../engine/append.ts";

@@ -29,7 +29,7 @@ function notReplaced(path: string): string {
   return `Directories are not replaced. Name a path inside it (${directory}NAME), or delete it first with delete_path.`;
 }
 
-/** The parameters of the tool; where an issue lies inside one, the keys that it takes there. */
+/** The parameters of the tool; where an issue is inside one, the keys that it takes there. */
 export function expectedKeys({ name, input, accepts }: Tool, issues: readonly ParameterIssue[]): string {
   const names = Object.keys(input.properties).join(", ");
   const own = `The parameters of ${name}: ${names || "none"}.`;

@@ -384,7 +384,7 @@ export const wording: Wording = {
     data => plainWording.history_full(data).replace(/^T/, "t"),
     "Deleting files frees nothing, because their history is kept. Ask the user to raise --store-max-bytes, or the limit of the token.",
   ),
-  // Waiting helps only where the store may come back by itself.
+  // Waiting helps only if the store may recover on its own.
   store_unavailable: say(
     ({ reason, detail }) => plainWording.store_unavailable({ reason, detail }),
     ({ reason, change }) =>

@@ -1,4 +1,4 @@
-// `write_file`: a whole file, or something at its end.
+// `write_file`: writes a whole file, or appends to one.
 
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
@@ -195,7 +195,10 @@ async function contentLike(old: Text, { content, encoding: named }: WriteParams)
 
 /** What new content replaces. */
 interface Replaced {
-  /** Text in the form that the new content takes over; undefined if there is no file, or it is not text. */
+  /**
+   * The text whose encoding and line endings the new content takes over; undefined if there is no file, or it is not
+   * text.
+   */
   readonly form?: Text;
   /** The whole text, for a comparison; undefined if it is too large. */
   readonly before?: Text | undefined;

@@ -7,7 +7,7 @@ import type { OpenFile } from "../../engine/workspace/file.ts";
 import type { LineOptions } from "../../engine/workspace/line-window.ts";
 
 export interface Decoder {
-  /** Where a line break is no single byte. */
+  /** Where a line break is not a single byte. */
   readonly wide: Pick<LineOptions, "encoding">;
   decode(bytes: Buffer): string;
 }
@@ -24,8 +24,8 @@ export async function decoderFor(bytes: Buffer): Promise<Decoder> {
 }
 
 /**
- * Whether ASCII in this file stands for itself, judging by a few bytes: no UTF-16, by its mark or by NULs near the
- * start. Every other supported encoding contains ASCII.
+ * Whether ASCII bytes in this file are ASCII characters, judging by a few bytes: no UTF-16, by its mark or by NULs near
+ * the start. Every other supported encoding contains ASCII.
  */
 export function isPlain(file: OpenFile): boolean {
   const start = file.readNow(0, 4096);

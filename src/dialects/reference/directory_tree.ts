@@ -1,4 +1,4 @@
-// `directory_tree`: a tree as JSON, level by level, so that what does not fit is what lies deepest.
+// `directory_tree`: a tree as JSON, level by level, so that the deepest entries are left out first.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Globs } from "../../engine/search/globs.ts";

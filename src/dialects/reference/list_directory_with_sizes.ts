@@ -1,5 +1,5 @@
-// `list_directory_with_sizes`: the names in one directory with file sizes, and the total. The size of a link is that
-// of its target, if it lies in the allowed directories.
+// `list_directory_with_sizes`: the names in one directory with file sizes, and the total. The size of a link is that of
+// its target, if it is in the allowed directories.
 
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";

@@ -12,7 +12,7 @@ export function pathAt(given: string, { workspace, settings }: CallContext): Wor
   const written =
     given === "~" || given.startsWith("~/") ? join(settings.homeDirectory, given.slice(1)) : given;
   if (written[1] === ":" && process.platform !== "win32" && /^[A-Za-z]:([\\/]|$)/.test(written)) {
-    // As a name it would lie in the allowed directory, and not where the caller thinks.
+    // As a name it would be in the allowed directory, and not where the caller thinks.
     const message = `Access denied - Windows-style path received on a POSIX host: ${given}`;
     throw new Fault("invalid_argument", { message });
   }

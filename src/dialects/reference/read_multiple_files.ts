@@ -1,4 +1,4 @@
-// `read_multiple_files`: the contents of several files. What goes wrong with one is said in its place.
+// `read_multiple_files`: the contents of several files. An error is reported in the place of its file.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { pathAt } from "./paths.ts";

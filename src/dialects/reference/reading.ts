@@ -30,7 +30,7 @@ export async function readTail(file: OpenFile, count: number, call: CallContext)
   if (count < 1) return "";
   const wide = isPlain(file) ? {} : (await decoderOf(file)).wide;
   const { bytes, ends, end } = await tailOf(file, count, optionsOf(wide, call));
-  // The empty line behind the last break is one of them.
+  // The empty line after the last break is one of them.
   const lines = end !== "" && ends.length === count ? bytes.subarray(ends[0]) : bytes;
   const isCut = lines.length >= maxAnswerBytes;
   const { decode } = wide.encoding === undefined && isAscii(lines) ? asItIs : await decoderOf(file);

@@ -81,7 +81,7 @@ export class Trees implements Disposable {
       if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return;
       if (!Fault.is(error, "outside_roots")) throw error;
       this.outside += globs.length;
-      // Above allowed directories: what lies in these is still meant.
+      // Above allowed directories: a glob still matches inside these.
       for (const { path } of workspace.roots.filter(root => isWithin(root.path, start))) {
         const directory = workspace.directory(workspace.at(path));
         this.#add(directory, () => includeGlobs(globs, { ignoreCase: true, absolute: path }));

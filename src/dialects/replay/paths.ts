@@ -1,6 +1,6 @@
-// The contract's rule about paths: the canonical path must lie in an allowed directory, writable for tools that
-// write. It is checked first, so that it decides before anything else can fail; the engine enforces it again,
-// race-free, when it opens or changes something.
+// The contract's rule about paths: the canonical path must be in an allowed directory, writable for tools that write.
+// It is checked first, so that it decides before anything else can fail; the engine enforces it again, race-free, when
+// it opens or changes something.
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";

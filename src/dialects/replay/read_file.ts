@@ -29,7 +29,7 @@ export function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** The contract's `blob` item is no content type of the protocol: newer clients refuse it, and get a resource. */
+/** The contract's `blob` item is not a content type of the protocol: newer clients refuse it, and get a resource. */
 function blob(bytes: Buffer, path: string, revision: string): Content {
   const data = bytes.toString("base64");
   const type = mimeType(path) ?? "application/octet-stream";

@@ -1,4 +1,4 @@
-// `read_multiple_files`: up to fifty files in one call. What goes wrong with one is said in its place.
+// `read_multiple_files`: up to fifty files in one call. An error is reported in the place of its file.
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
@@ -28,7 +28,7 @@ export const readMultipleFiles = tool({
     },
     required: ["paths"],
   },
-  // An entry that is no path is answered in its place, too: the call never fails.
+  // An entry that is not a path is answered in its place, too: the call never fails.
   accepts: { type: "object", properties: { paths: { type: "array" } }, required: ["paths"] },
   effect: "reads",
   leaf: true,

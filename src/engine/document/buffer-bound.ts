@@ -1,4 +1,4 @@
-// A bound on the buffers of a thread. The limits of a worker cover its heap; the bytes of buffers lie outside it, and a
+// A bound on the buffers of a thread. The limits of a worker cover its heap; the bytes of buffers are outside it, and a
 // stream of a few kilobytes unpacks to gigabytes of them.
 import { getHeapStatistics } from "node:v8";
 

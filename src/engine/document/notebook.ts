@@ -28,7 +28,7 @@ export function isNotebook(path: string): boolean {
   return /\.ipynb$/i.test(path);
 }
 
-/** The text of a notebook, and how many cells it has. Undefined if the JSON is no notebook. */
+/** The text of a notebook, and how many cells it has. Undefined if the JSON is not a notebook. */
 export function notebookText(json: string): { readonly body: string; readonly cells: number } | undefined {
   const view = notebookView(json);
   return view && { body: view.body, cells: view.heads };
@@ -58,7 +58,7 @@ function notebookView(json: string): NotebookView | undefined {
   return { body: lines.map(line => `${line}\n`).join(""), heads: cells.length, cells: found };
 }
 
-/** What is no source is one line of the view, or it could pass for the line of another cell. */
+/** Everything but sources is one line of the view, so that it cannot pass for the line of another cell. */
 function oneLine(text: string): string {
   return text.replace(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ").slice(0, longestOutput);
 }

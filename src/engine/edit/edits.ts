@@ -24,7 +24,7 @@ export interface ReplaceEdit {
   readonly tolerances?: readonly Tolerance[];
   /** Limits for a tolerant match; without it, whatever the tolerances allow. */
   readonly stretch?: RegionLimit;
-  /** Look only in these lines; the end may lie behind the last line. */
+  /** Look only in these lines; the end may be after the last line. */
   readonly within?: LineRange;
 }
 
@@ -55,7 +55,7 @@ export interface LinesEdit extends LineRange {
   readonly new: string;
 }
 
-/** Insert lines behind a line: 0 is the top, -1 the end. */
+/** Insert lines after a line: 0 is the top, -1 the end. */
 export interface InsertEdit {
   readonly kind: "insert";
   readonly after: number;

@@ -39,7 +39,7 @@ export function insertLines(edit: InsertEdit, context: LineContext): Splice {
       end: 0,
       text: `${added}\n`,
     };
-  // Behind a last line without a break the break comes first, and the file still ends without one.
+  // After a last line without a break the break comes first, and the file still ends without one.
   const breakFollows = text.body[at] === "\n";
   return breakFollows
     ? { start: at + 1, end: at + 1, text: `${added}\n` }
@@ -67,7 +67,7 @@ export function replaceAnchored(edit: AnchoredEdit, context: LineContext): Splic
   const seen = (line: string | undefined) => (edit.compare === "trimmed" ? line?.trim() : line);
   if (!old.every((line, i) => seen(line) === seen(place[i]))) {
     const current = placesFrom(text.body, index, edit.line, old.length);
-    // Where lines are split, the empty piece behind a final break is one, too.
+    // Where lines are split, the empty piece after a final break is one, too.
     const lines = index.count(counting);
     if (last >= lines && lines > index.count("terminated")) current.push({ line: lines, text: "" });
     const trimmedSame = old.every((line, i) => line.trim() === place[i]?.trim());

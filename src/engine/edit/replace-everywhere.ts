@@ -13,7 +13,7 @@ import { anyBreak } from "./text-edits.ts";
 import { textJob } from "./thread/thread.ts";
 
 const large = 256 * 1024;
-/** What a replacement may grow a file to. */
+/** The largest size that a replacement may produce. */
 const largest = 128 * 1024 * 1024;
 
 export interface Everywhere {
@@ -37,7 +37,7 @@ export async function replacedEverywhere(
   if (codec !== utf8 || text.doubt !== undefined || !isUtf8(bytes)) return undefined;
   if (edit.kind === "regex") return await matchesReplaced(text, edit, options);
   if (edit.ignoreCase) return undefined;
-  // Breaks may be written in another way in the file, and a mark at its start is no part of the text.
+  // Breaks may be written in another way in the file, and a mark at its start is not part of the text.
   const isPlain = (part: string) => part.isWellFormed() && !/[\r\n\ufeff]/.test(part);
   if (edit.old === "" || !isPlain(edit.old) || !isPlain(edit.new)) return undefined;
   const made = await textJob("replaceBytes", bytes.length, bytes, edit.old, edit.new, largest);

@@ -160,7 +160,7 @@ export class TextBuffer {
       const following = originals[seen];
       for (let splice = splices[next]; splice !== undefined; splice = splices[next]) {
         const { start, end } = splice;
-        // Where text was put already, the later edit's goes behind it.
+        // Where text was put already, the later edit's goes after it.
         const later = start === piece.end && (end > start || following?.start === start);
         if (start > piece.end || later) break;
         if (start < piece.start) return { edit: last, at: start };

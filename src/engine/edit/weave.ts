@@ -24,7 +24,7 @@ export interface WovenEdits extends Omit<TextEdits, "splices"> {
   readonly marked: boolean;
 }
 
-/** Lines that both sides changed, or that lie next to each other: as they are in `theirs` now. */
+/** Lines that both sides changed, or that are next to each other: as they are in `theirs` now. */
 export interface Overlap {
   /** The first line in `theirs`, from 1. */
   readonly line: number;
@@ -120,7 +120,7 @@ function splicedText(text: string, splices: readonly Splice[]): string {
 
 /**
  * The hunks at the only place where they can belong; undefined if one of them has no such place. It has one if the
- * lines in front of it and behind it are certain, and what lies between them is as it was, or is the same change.
+ * lines before it and after it are certain, and what is between them is as it was, or is the same change.
  */
 function certainSplices({ base, theirs }: Sides, hunks: readonly LineHunk[]): Splice[] | undefined {
   const places = certainLines(base, theirs);

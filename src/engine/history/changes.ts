@@ -11,11 +11,11 @@ const many = 500;
 
 /** Which changes to list. */
 export interface ChangeQuery {
-  /** Only changes of this file, or of what lies in this directory. */
+  /** Only changes of this file, or of what is in this directory. */
   readonly path?: WorkspacePath | undefined;
   /** Only changes before this one. */
   readonly before?: string | undefined;
-  /** Only changes behind this one, or from this time on. */
+  /** Only changes after this one, or from this time on. */
   readonly after?: string | undefined;
   readonly since?: number | undefined;
   /** Only changes of this connection. */
@@ -50,7 +50,7 @@ function touches(record: ChangeRecord, at: string): boolean {
   return record.files.some(file => concerns(file, at));
 }
 
-/** Whether a file of a change is `at`, or lies in it. */
+/** Whether a file of a change is `at`, or is in it. */
 export function concerns(file: RecordedFile, at: string): boolean {
   return (
     isWithin(file.at, at) || (file.from !== undefined && file.effect === "moved" && isWithin(file.from, at))

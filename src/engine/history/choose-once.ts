@@ -1,5 +1,5 @@
 // Undoing "the last change" chooses a change and undoes it, and another caller may choose the same one in between. The
-// undo confirms under its locks that the chosen change has not been undone meanwhile; if it has, another is chosen.
+// undo checks under its locks that the chosen change has not been undone since; if it has, another is chosen.
 import { Fault } from "../fault.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";

@@ -16,7 +16,7 @@ interface Followed {
 }
 
 /**
- * What is known of the thing that the change with this id put at `at`, if it is there again or still. Undefined if it
+ * What is known of the thing that the change with this id put at `at`, if it is still or again there. Undefined if it
  * was removed, replaced or moved away.
  */
 export function lineage(

@@ -71,7 +71,7 @@ export class OthersChanges {
       if (found === undefined) shared.push(display(path));
       return { path, ...(found ?? { from: now.get(path), to: now.get(path) }) };
     });
-    // A directory before what lies in it.
+    // A directory before what is in it.
     const homeless: string[] = [];
     for (const { path, from, to } of own.sort((a, b) => a.path.length - b.path.length)) {
       const isPlaced = then.set(path, from);

@@ -16,7 +16,7 @@ export interface Standing {
   readonly partly: readonly ChangeRecord[];
 }
 
-/** Changes that are no undo, newest first, and whether each was undone, at once or file by file. */
+/** Changes that are not undos, newest first, and whether each was undone, at once or file by file. */
 export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standing & { isUndone: boolean }> {
   await workspace.othersRecorded();
   const undone = new Set<string>();
@@ -33,7 +33,7 @@ export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standin
   }
 }
 
-/** Changes that are no undo and have not been undone, newest first. */
+/** Changes that are not undos and have not been undone, newest first. */
 export async function* standing(workspace: Workspace): AsyncGenerator<Standing> {
   for await (const { record, partly, isUndone } of madeChanges(workspace))
     if (!isUndone) yield { record, partly };

@@ -32,7 +32,7 @@ export async function undoMany(
   return done;
 }
 
-/** Some changes stay undone: a store that is lost by now must not say that nothing was changed. */
+/** Some changes stay undone: if the store is lost now, the answer must not say that nothing was changed. */
 function inDoubt(reason: unknown): unknown {
   if (!Fault.is(reason, "store_unavailable")) return reason;
   return new Fault("store_unavailable", { ...reason.data, change: "unknown" }, { cause: reason });

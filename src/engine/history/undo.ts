@@ -146,7 +146,7 @@ async function latest(workspace: Workspace, { path }: UndoOptions): Promise<Chan
 interface Inverse {
   readonly changes: readonly Change[];
   readonly restored: readonly Restored[];
-  /** A directory that the change made: it goes if nothing else has come into it. */
+  /** A directory that the change made: it is removed if nothing else is in it. */
   readonly made?: string;
 }
 
@@ -181,7 +181,7 @@ function removedTree(change: Change): string[] {
   return change.kind === "remove" && change.recursive ? [change.path.absolute] : [];
 }
 
-/** Whether all that is to be done is to remove what leaves with its directory anyway. */
+/** Whether the only work is to remove entries that go with their directory anyway. */
 function leavesWith({ changes }: Inverse, trees: ReadonlySet<string>): boolean {
   return (
     changes.length > 0 &&
@@ -329,7 +329,7 @@ class Inverting {
     if (isIdentity(moved, found)) return true;
     const known = lineage(this.#workspace, this.#record.id, at, { moved, after });
     if (known === undefined || isIdentity(known.moved, found)) return known !== undefined;
-    // A directory that an undo made again is known by its records alone, since anything may be in it by now.
+    // A directory that an undo restored is identified by its records alone, because anything may be in it now.
     if (found.kind === "directory") return known.moved === undefined && known.after?.kind === "directory";
     return known.after !== undefined && sameTree(this.#workspace, this.#path, known.after, this.#objects);
   }
@@ -453,7 +453,7 @@ class Inverting {
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 
-  /** Without content for what is no file: it has no version. */
+  /** Without content for what is not a file: it has no version. */
   #stale(current?: Buffer, collided: Partial<Faults["stale"]> = {}): Fault {
     const { at } = this.#file;
     const seen = current === undefined ? "" : version(this.#workspace.shown(at, current));

@@ -31,7 +31,7 @@ export interface ApprovalGrant extends Omit<Need, "rule"> {
   readonly expires?: number | undefined;
 }
 
-/** A grant holds for its path and what lies below it. One for a client holds for all that the client is called. */
+/** A grant applies to its path and everything below it. One for a client applies to every name of that client. */
 export function covers(grant: ApprovalGrant, { at, question }: Need, client: string, now: number): boolean {
   return (
     grant.question === question &&

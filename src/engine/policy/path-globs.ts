@@ -53,7 +53,7 @@ interface Glob {
   readonly isAbsolute: boolean;
 }
 
-/** A path as globs see it: letter by letter, so that `?` still stands for one of them. */
+/** A path as globs see it: letter by letter, so that `?` still matches one letter. */
 export function folded(path: string): string {
   return isAscii(path) ? path.toLowerCase() : foldCase(path.normalize("NFC"));
 }
@@ -110,7 +110,7 @@ function compile(written: string): Glob {
     .replace(/(.)\/$/, "$1");
   const forms = (expandBraces(bare, maxAlternatives) ?? []).map(text => {
     const rooted = text.includes("/") ? text : `**/${text}`;
-    // What lies in a directory that fits fits too, so `secrets/**` is `secrets`: it is neither listed nor moved away.
+    // A match covers the contents of a directory, so `secrets/**` means `secrets`: it is neither listed nor moved away.
     return rooted.endsWith("/**") && rooted !== "**/**" ? rooted.slice(0, -3) : rooted;
   });
   const all = forms.includes("**/**");

@@ -2,7 +2,7 @@
 // JavaScript and for a linear engine with the same meaning (expression.ts), and for ripgrep with a looser one
 // (looser-pattern.ts). They also number its groups (groupNumbers).
 //
-// The parser accepts everything. What is wrong stays in the tree as it was written, for JavaScript's engine to refuse.
+// The parser accepts everything. Invalid parts stay in the tree as written, for JavaScript's engine to refuse.
 
 export interface Alternatives {
   readonly is: "alternatives";
@@ -115,7 +115,7 @@ class Parser {
     return { is: "alternatives", options };
   }
 
-  /** The match of a token at the current position, which is then behind it. */
+  /** The match of a token at the current position, which is then after it. */
   #take(form: RegExp): RegExpExecArray | null {
     form.lastIndex = this.#at;
     const match = form.exec(this.#text);

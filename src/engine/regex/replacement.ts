@@ -81,7 +81,7 @@ export function readReplacement(
 
 /**
  * How much text the replacements of this many matches are together; `lengthOf` tells how long a group of a match is.
- * Counted, not built: it can be more than there is room for.
+ * Counted, not built: it can exceed the available memory.
  */
 export function expandedLength(
   replacement: Replacement,
@@ -99,7 +99,7 @@ export function expandedLength(
   return length;
 }
 
-/** Whether a match is the empty one behind the final line break, where no line is. */
+/** Whether a match is the empty one after the final line break, where no line is. */
 export function isBehindLastLine(text: string, start: number): boolean {
   return start > 0 && start === text.length && text.endsWith("\n");
 }

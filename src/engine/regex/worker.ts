@@ -37,7 +37,10 @@ export function runInWorker(port: MessagePort): void {
         if (match[0] === "") regex.lastIndex += (part.codePointAt(regex.lastIndex) ?? 0) > 0xffff ? 2 : 1;
       }
     },
-    /** Calls `each` with every line, its offset and number, until it says no. Behind a final break is no line. */
+    /**
+     * Calls `each` with every line, its offset and number, until it returns false. There is no line after a final
+     * break.
+     */
     lines(text: string, each: (line: string, offset: number, number: number) => boolean): void {
       let number = 1;
       for (let start = 0; start < text.length || number === 1; number++) {

@@ -14,7 +14,7 @@ export class FirstFiles {
   readonly #copy: LocalCopy;
   /** The tree that is being fetched. */
   readonly #state: TreeState;
-  /** What the entries behind it touch. */
+  /** What the entries after it touch. */
   readonly #touched = new Set<string>();
   #seen: Revision;
 

@@ -199,7 +199,7 @@ export class LocalCopy {
   }
 
   async #disk() {
-    this.workspace.takeBack(); // half of a commit is no change that someone made
+    this.workspace.takeBack(); // half of a commit is not a change that someone made
     let unanswered: unknown;
     const keeper: Keeper = {
       maxBytes: Number.POSITIVE_INFINITY,

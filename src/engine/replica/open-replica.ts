@@ -73,7 +73,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
   }
 }
 
-/** The workspace, when it is there as a whole. One whose import has come to a standstill is dropped. */
+/** The workspace, once it is complete. One whose import has stalled is dropped. */
 async function ready(
   store: WorkspaceStore,
   name: string,
@@ -127,7 +127,7 @@ async function materialise(
   }
   // A directory that is only half filled when the process dies is known at the next start.
   note.workspace = replica.id;
-  // The first content is no change that could be undone.
+  // The first content is not a change that could be undone.
   const first = (await completeAt(store, info)) ?? 0;
   await replica.replay(Math.max(first, info.revision - recentChanges));
   if (isKnown) await replica.replayKnown(info.revision);

@@ -1,5 +1,5 @@
 // What a machine notes about a directory that is a replica, in the state directory: which workspace it is a copy of,
-// and the revision behind which it holds changes that are not in the store yet.
+// and the revision after which it holds changes that are not in the store yet.
 import { dirname, join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
@@ -33,7 +33,7 @@ export class ReplicaNote {
   /** The note of the replica that contains a directory. Undefined if no replica does. */
   static covering(state: string | undefined, directory: string): ReplicaNote | undefined {
     const folder = join(statePath(state), folderName);
-    // A state directory that this user may not read is none of theirs; the first commit says so.
+    // A state directory that this user cannot read is not theirs; the first commit reports it.
     return system(stateDirectory, () =>
       ifAllowed(() => {
         for (let at = directory; ; at = dirname(at)) {

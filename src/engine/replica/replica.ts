@@ -106,12 +106,12 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /**
-   * Follows the hints of the store from now on. Only once the log has been read as far as the directory is: a look at
-   * the log meanwhile would apply the same entries, and count them twice.
+   * Follows the hints of the store from now on. Only once the log has been read as far as the directory is: reading the
+   * log before that would apply the same entries, and count them twice.
    */
   follow(): void {
     this.#unsubscribe = this.#store.changed((workspace, revision) => {
-      // An entry that this process appends is no news: its append reports it.
+      // An entry that this process appends is not news: its append reports it.
       const known = this.#revision + (this.#appending ? 1 : 0);
       if (workspace === this.id && revision > known) this.#question.answered().catch(() => {});
     });
@@ -178,7 +178,7 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  /** If a change is sent and not done here, the log brings it back. Then its own base tells what it changed. */
+  /** A change that was sent but not made here comes back with the log. Then its own base tells what it changed. */
   #note({ id, bases }: Publication): void {
     this.#bases.set(id, bases);
     const [oldest] = this.#bases.keys();
@@ -187,7 +187,7 @@ export class Replica implements Replication, AsyncDisposable {
 
   /**
    * For changes that are in the log, but whose commit failed here. A caller that took the failure for a refusal would
-   * make the changes a second time. The log brings them: now, or the next time it is read.
+   * make the changes a second time. The changes come with the log: now, or the next time it is read.
    */
   async #notApplied(published: readonly Publication[], cause: unknown): Promise<Fault> {
     await this.#pull().catch(() => void this.#question.answered().catch(() => {}));
@@ -456,7 +456,7 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#copy.apply(id, { action: "replicate", client: "" }, operations, new TreeState(), get);
   }
 
-  /** The same, and what came since. Where that takes long, it goes on behind the answer. */
+  /** The same, with later entries. If that takes long, it continues after the answer. */
   async fill(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
     const { waitForFiles = 500, info, warn } = this.#options;

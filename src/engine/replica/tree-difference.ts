@@ -29,7 +29,7 @@ function ofEntry({ kind, hash, size, mode, target, children }: TreeEntry): Compa
   return { kind, hash, size, mode, target: target && display(target) };
 }
 
-/** Makes `to` of `from`. What is neither a file, a link nor a directory is left alone. */
+/** Turns `from` into `to`. Special files are left alone. */
 export function operationsBetween(from: ComparedNode, to: ComparedNode | Node, at = ""): Operation[] {
   const operations: Operation[] = [];
   const [old, wanted] = [from.children, (to as ComparedNode).children];

@@ -35,7 +35,7 @@ export async function candidates(
     const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = 0;
     for (let end = whole.indexOf(0); end >= 0; end = whole.indexOf(0, at)) {
-      const bytes = Buffer.from(whole.subarray(at + 2, end)); // behind "./"
+      const bytes = Buffer.from(whole.subarray(at + 2, end)); // after "./"
       const path = written(bytes);
       if (isInScope(path, scope)) found.push({ bytes, path });
       at = end + 1;

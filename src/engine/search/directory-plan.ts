@@ -9,7 +9,7 @@ import type { Globs } from "./globs.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
 
-/** "tree": what lies in a directory comes right behind it. "paths": the order is that of the printed paths. */
+/** "tree": what is in a directory comes right after it. "paths": the order is that of the printed paths. */
 export type WalkOrder = "paths" | "tree";
 
 /** Entries that stay valid until the directory changes, and data derived from them. */
@@ -27,7 +27,7 @@ export interface BatchText {
   readonly count: number;
 }
 
-/** Entries that follow each other, and the directory to go down into behind them. */
+/** Entries that follow each other, and the directory to go down into after them. */
 export interface EntryRun extends EntryBatch {
   /** How many of them are files. */
   readonly files: number;
@@ -107,7 +107,7 @@ function leaves(exclude: Globs, path: string, isDirectory: boolean): boolean {
   return isDirectory ? exclude.covers(path) : exclude.matches(path);
 }
 
-/** Whether what lies in a directory comes before a name. */
+/** Whether what is in a directory comes before a name. */
 function isBefore(directory: DirectoryEntry, name: string): boolean {
   // Most names are no longer form of another.
   if (!name.startsWith(directory.name)) return true;

@@ -1,7 +1,7 @@
 // The user's global ignore rules: git's `core.excludesFile`, by default `~/.config/git/ignore`. The only files
 // outside the granted roots that a search reads.
 //
-// If the configuration lies inside the searched root, a caller may have written it. Then it may name only a file
+// If the configuration is inside the searched root, a caller may have written it. Then it may name only a file
 // inside that root: otherwise a search would reveal names in any file of the user.
 import { join } from "node:path";
 import { isWithin, type Root } from "../workspace/root.ts";

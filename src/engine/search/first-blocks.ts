@@ -42,7 +42,7 @@ export class FirstBlocks {
     this.#behind = behind;
   }
 
-  /** Whether there is more behind the last block. */
+  /** Whether there is more after the last block. */
   get trimmed(): boolean {
     return this.#end !== undefined;
   }

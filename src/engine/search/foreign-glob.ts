@@ -4,7 +4,7 @@ import type { PatternProblem } from "../fault.ts";
 import { classEnd } from "../glob/braces.ts";
 
 const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
-/** `*(1)` and `?(1)` may well be a name with parentheses behind a wildcard; with a bar inside they are not. */
+/** `*(1)` and `?(1)` may well be a name with parentheses after a wildcard; with a bar inside they are not. */
 const group = /^(?:[@+!]\([^()/]*\)|[*?]\([^()/]*\|[^()/]*\))/;
 
 /** Why the pattern is refused; undefined if it is fine. */

@@ -3,7 +3,7 @@
 //
 // Semantics are those of picomatch with `dot`, `posix` and without extglobs (a test compares the two), except:
 // - `{a}` is `a`, as in ripgrep; picomatch, which requires a comma, takes the four characters.
-// - `{1..3}` is no range, and means itself without the braces.
+// - `{1..3}` is not a range, and means itself without the braces.
 // - `[id]` is one of two letters, as in ripgrep and git; picomatch also takes the name `[id]` literally.
 // - `**.ts` is `*.ts`: two stars cross slashes only if they are a whole component; picomatch has exceptions.
 // - `+(a|b)` and the like are plain characters.
@@ -25,7 +25,7 @@ export interface GlobRules {
   readonly literalPrefix?: boolean;
   /** Refuse empty patterns, an unclosed `[` or `{`, and unsupported notations; otherwise they are plain characters. */
   readonly strict?: boolean;
-  /** An exclusion is about the paths that it matches, and not about what lies below them. */
+  /** An exclusion is about the paths that it matches, and not about what is below them. */
   readonly wholePaths?: boolean;
   /** The start of the walk, relative to the directory that patterns are relative to; "" if it is the same. */
   readonly below?: string;
@@ -67,7 +67,7 @@ const made = new Map<string, Globs>();
 const mostMade = 16;
 
 /**
- * Globs that leave out: what they match, with all that lies below it, and the directory of `dist/**` too. With
+ * Globs that leave out: what they match, with all that is below it, and the directory of `dist/**` too. With
  * `wholePaths` only what they match.
  */
 export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {
@@ -88,7 +88,7 @@ export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {})
   return { ...found, covers: path => found.matches(path) };
 }
 
-// Names at any depth, and what lies below them. As patterns they would mean the same; looked up they cost nothing.
+// Names at any depth, and what is below them. As patterns they would mean the same; looked up they cost nothing.
 export function namesAnywhere(names: readonly string[]): Globs {
   const nameSet = new Set(names);
   const matches = (path: string): boolean => {

@@ -10,7 +10,7 @@ import type { WorkLimits } from "./work-slice.ts";
 export type ResultForm = "lines" | "files" | "counts";
 
 export interface GrepOptions extends Scope, WorkLimits {
-  /** Lines of context before and behind each hit. */
+  /** Lines of context before and after each hit. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   /** Search only this file of the start, by its name, regardless of the scope. */

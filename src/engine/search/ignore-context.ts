@@ -1,5 +1,5 @@
 // The ignore rules that hold where a walk or a search starts. Ignore files from the top down to the start count too;
-// the top is the granted root, or the root of the repository that it lies in.
+// the top is the granted root, or the root of the repository that it is in.
 
 import { Fault } from "../fault.ts";
 import { directoriesAbove } from "../workspace/directories-above.ts";
@@ -30,7 +30,7 @@ export function reopener(start: Directory, { prefix, rules }: IgnoreContext): Re
   return new Reopener(start, prefix, rules);
 }
 
-/** Directories that are looked into before ripgrep starts, and lines that it gets: enough for what lies at the top. */
+/** Directories that are looked into before ripgrep starts, and lines that it gets: enough for what is at the top. */
 const mostDirectories = 100;
 const mostLines = 2000;
 /**

@@ -3,7 +3,7 @@
 // - `.rgignore` wins over `.ignore`, which wins over `.gitignore`, at any level; within a kind the
 //   deepest file wins; then `.git/info/exclude`, then the user's global excludes.
 // - They apply from the granted root down, also if the walk starts further below, and also outside a
-//   repository. If the granted root lies inside a git repository (one of its parents has `.git`), they apply from
+//   repository. If the granted root is inside a git repository (one of its parents has `.git`), they apply from
 //   the repository's root down, as in git and ripgrep; above the granted root nothing else is read,
 //   and above the repository nothing at all, except the user's own git excludes.
 // - A walk that starts in an ignored directory includes its entries, unless a rule names them.

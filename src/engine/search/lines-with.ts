@@ -44,7 +44,7 @@ export function linesWith(find: Finder, whole: Buffer, wanted: LineLimits): Grep
   let left = most;
   let last = Number.POSITIVE_INFINITY; // the last line of interest
   while (match >= 0) {
-    // To the line that matches; those right before it are its context, those right behind the last match that one's.
+    // To the line that matches; those right before it are its context, those right after the last match that one's.
     const pending: [number, number, number][] = [];
     const until = found.length === 0 ? 0 : Math.min(shown + after, last);
     for (let end = endOf(start); end < match; end = endOf(start)) {

@@ -13,7 +13,7 @@ export interface LinePattern {
 }
 
 export interface MatchOptions extends Scope, WorkLimits {
-  /** Lines of context before and behind each match. */
+  /** Lines of context before and after each match. */
   readonly context?: number | undefined;
   /** How many matching lines are enough. */
   readonly limit?: number | undefined;

@@ -20,7 +20,7 @@ interface ReopenedLevel {
 export class Reopener implements Disposable {
   readonly #levels: ReopenedLevel[] = [];
   readonly #start: ReopenedLevel;
-  /** Files that lie in a directory that this system cannot enter, because its name is not UTF-8. */
+  /** Files that are in a directory that this system cannot enter, because its name is not UTF-8. */
   unreachable = 0;
 
   /** `rules` hold when the start is entered. What they and the ignore files below leave out is not opened. */

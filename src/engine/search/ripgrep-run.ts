@@ -28,7 +28,7 @@ export interface RipgrepRun {
 /** The result of a search. */
 export interface RipgrepResult {
   readonly blocks: readonly HitBlock[];
-  /** Whether there is more behind the last block, dropped because it would hardly be wanted. */
+  /** Whether there is more after the last block, dropped because it would hardly be wanted. */
   readonly trimmed: boolean;
   /** The signal that ended ripgrep early, unless we sent it. */
   readonly killedBy: string | undefined;
@@ -82,7 +82,7 @@ export async function launch(
   const blocks = async (behind?: PathPosition, enough = Number.POSITIVE_INFINITY): Promise<RipgrepResult> => {
     const firstBlocks = new FirstBlocks(enough, behind);
     const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
-      const bytes = dotted.subarray(2); // behind "./"
+      const bytes = dotted.subarray(2); // after "./"
       const path = written(bytes);
       if (isTree && !isInScope(path, options)) return;
       firstBlocks.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });

@@ -18,7 +18,7 @@ export function ripgrepTokens(pattern: string): string[] | undefined {
   return tokens;
 }
 
-/** Behind the `]` of the class that opens at `start`, which may hold others. */
+/** After the `]` of the class that opens at `start`, which may hold others. */
 function classEnd(pattern: string, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < pattern.length; at++) {

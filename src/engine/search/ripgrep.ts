@@ -122,7 +122,7 @@ export function killedAfter(child: Process, timeoutMs: number | undefined): Disp
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** The first such argument is ours: patterns come behind it. Without room for a file there are no rules. */
+/** The first such argument is ours: patterns come after it. Without room for a file there are no rules. */
 function withRules(args: readonly string[], input: UnnamedFile | undefined): string[] {
   const by = input === undefined ? [] : [`--ignore-file=${input.address(0)}`];
   return args.toSpliced(args.indexOf(rulesFromInput), 1, ...by);

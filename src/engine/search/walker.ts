@@ -154,7 +154,7 @@ export class Walker implements Disposable {
     }
   }
 
-  /** To the next stretch, or into the directory behind the last. */
+  /** To the next stretch, or into the directory after the last. */
   #move(): "moved" | "entered" | undefined {
     const { into } = this.#stretch;
     this.#stretch = nothing;

@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import { Ring } from "./ring.ts";
 
-/** How many bytes of a stream are kept at either end. What lies between is counted, not kept. */
+/** How many bytes of a stream are kept at either end. What is between is counted, not kept. */
 export interface Keep {
   readonly head: number;
   readonly tail: number;

@@ -135,7 +135,7 @@ interface MountPoint {
   readonly at: string;
   /** Path inside: bytes as Latin-1. */
   readonly place: string;
-  /** The root that it lies in. */
+  /** The root that it is in. */
   readonly outer: RootMountPoint | undefined;
 }
 

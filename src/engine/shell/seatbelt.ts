@@ -93,7 +93,7 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: P
   return [
     "(version 1)",
     "(deny default)",
-    "(allow process-fork process-exec)", // a target is no filter of these, and would make the profile invalid
+    "(allow process-fork process-exec)", // a target is not a filter of these, and would make the profile invalid
     "(allow process-info* (target same-sandbox))",
     "(allow signal (target same-sandbox))",
     "(allow sysctl-read mach-lookup ipc-posix-shm* ipc-posix-sem*)",

@@ -136,7 +136,7 @@ function sectionOf(calls: SyscallNumbers, { setGroupId, unixSockets }: FilterOpt
     allow,
   ];
   const rules: readonly (readonly [number, readonly Instruction[]])[] = [
-    // The arguments of socketcall lie in memory, where a filter cannot see them.
+    // The arguments of socketcall are in memory, where a filter cannot see them.
     ...[calls.addKey, calls.requestKey, calls.keyctl, calls.socketcall, ioUringSetup, openat2].map(
       call => [call, [refuse(errno.ENOSYS)]] as const,
     ),

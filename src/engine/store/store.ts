@@ -42,7 +42,7 @@ export interface Creation {
 
 export interface Entry {
   /**
-   * Made by the writer, and unique: appending an entry that is already the next one is no error but a success. So a
+   * Made by the writer, and unique: appending an entry that is already the next one is not an error but a success. So a
    * writer whose answer was lost can ask again.
    */
   readonly id: string;
@@ -136,7 +136,7 @@ export interface WorkspaceStore extends AsyncDisposable {
     entry: Entry,
     options?: AppendOptions,
   ): Promise<Appended>;
-  /** The entries behind a revision, at most `limit`, without a gap. Also of one that was dropped. */
+  /** The entries after a revision, at most `limit`, without a gap. Also of one that was dropped. */
   entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]>;
   /** Tells when a log may have grown: a hint that may be late, lost or wrong. Returns how to stop it. */
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void;

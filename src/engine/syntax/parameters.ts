@@ -7,7 +7,7 @@ export function haveSameParameters(one: string, other: string): boolean {
   return a !== undefined && a === b;
 }
 
-/** The types of the parameters and what follows them, such as `const`; undefined if it is no function. */
+/** The types of the parameters and what follows them, such as `const`; undefined if it is not a function. */
 function parametersOf(head: string): string | undefined {
   const open = head.indexOf("(");
   const parts: string[] = [];

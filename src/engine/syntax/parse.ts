@@ -1,5 +1,5 @@
-// Text and language in, structure out: declarations, what does not parse, and what lies at an offset. Answers may
-// be absent: a text that is too large or takes too long is treated as one whose language is not known.
+// Text and language in, structure out: declarations, what does not parse, and what is at an offset. Answers may be
+// absent: a text that is too large or takes too long is treated as one whose language is not known.
 import type { Language } from "./language.ts";
 import { parsedPart } from "./language.ts";
 import type { Hurry, NodeKind, ParseError, RawDeclaration } from "./thread/messages.ts";

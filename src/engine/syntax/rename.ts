@@ -120,7 +120,7 @@ class Things {
     const [only] = keys;
     const target = by !== undefined && by.role !== "unclear" ? this.#thingOf(by) : isOne ? only : undefined;
     const isSure = (use: Use) => use.role !== "unclear" && this.#thingOf(use) === target;
-    // What certainly belongs to another declaration is no question.
+    // A place that certainly belongs to another declaration is not listed.
     const isUnsure = (use: Use) => !isSure(use) && !(by !== undefined && this.#isOther(use, by, keys));
     const inFiles = (wanted: (use: Use) => boolean) =>
       this.#files.map((_, file) => this.#uses.filter(use => use.file === file && wanted(use)));

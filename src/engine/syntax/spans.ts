@@ -6,7 +6,7 @@ import { ask } from "./thread/thread.ts";
 const maxLength = 1_000_000;
 const maxMs = 500;
 
-/** `parts` are offsets in pairs, in order; spans may begin before a part and end behind it. */
+/** `parts` are offsets in pairs, in order; spans may begin before a part and end after it. */
 export async function spansOf(
   path: string,
   text: string,

@@ -73,8 +73,8 @@ class Diff {
   readonly #changes: readonly LineChange[];
 
   /**
-   * Compares only what lies between the common start and end of the two, in whole lines. The context comes from
-   * outside of it: among lines that are alike, a change could otherwise take the place of its context.
+   * Compares only what is between the common start and end of the two, in whole lines. The context comes from outside
+   * of it: among lines that are alike, a change could otherwise take the place of its context.
    */
   constructor(before: string, after: string, options: DiffOptions) {
     const context = options.context ?? 3;
@@ -229,7 +229,7 @@ function lineStart(text: string, offset: number, back: number): number {
   return at;
 }
 
-/** What is left of a common end without the line that it begins in, and so many behind it. */
+/** What is left of a common end without the line that it begins in, and so many after it. */
 function linesBehind(text: string, tail: number, lines: number): number {
   let left = tail;
   for (let i = 0; i <= lines && left > 0; i++) {

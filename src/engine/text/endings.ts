@@ -29,7 +29,7 @@ export function likeBody(text: BrokenText, given: string): string {
   return text.breaks === "cr" ? unified.replaceAll("\r", "\n") : unified;
 }
 
-/** Where an offset of the body lies in `raw`. */
+/** Where an offset of the body is in `raw`. */
 export function rawOffset(text: BrokenText, offset: number): number {
   return text.breaks === "cr" ? offset : offset + rank(text.breaks, offset);
 }

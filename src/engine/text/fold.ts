@@ -1,6 +1,6 @@
-// Letters without their case, unit for unit, so that offsets stay: two texts are the same here if a regular
-// expression with the flags `iu` takes one for the other. A regular expression of a long text is no way to find it:
-// it can be too large to compile, and takes quadratic time.
+// Letters without their case, unit for unit, so that offsets stay: two texts are the same here if a regular expression
+// with the flags `iu` takes one for the other. A regular expression of a long text is not a way to find it: it can be
+// too large to compile, and takes quadratic time.
 import { once } from "../once.ts";
 import { isAscii } from "./ascii.ts";
 

@@ -68,7 +68,7 @@ export function implausibility(sample: Buffer, encoding: string): number {
 }
 
 /**
- * Letters, with what lies beyond ASCII after them. Takes linear time: an expression that wants a character beyond ASCII
+ * Letters, with what is beyond ASCII after them. Takes linear time: an expression that wants a character beyond ASCII
  * after the letters of a word goes back over all of them where there is none, from each of them.
  */
 function* wordsBeyondAscii(text: string): Generator<string> {

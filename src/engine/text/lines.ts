@@ -1,5 +1,5 @@
-// Lines of a text whose breaks are "\n". Contracts count in two ways: by terminators ("a\n" is one line), or by
-// what lies between breaks ("a\n" is two, the last one empty).
+// Lines of a text whose breaks are "\n". Contracts count in two ways: by terminators ("a\n" is one line), or by what is
+// between breaks ("a\n" is two, the last one empty).
 
 export type LineCounting = "terminated" | "split";
 
@@ -17,7 +17,7 @@ export function splitLines(body: string, counting: LineCounting): string[] {
 
 /** Where lines begin, and on which line an offset lies. Lines count from 1. Built once, asked often. */
 export class LineIndex {
-  /** The offset of each line's first character; the piece behind a final break is in it, too. */
+  /** The offset of each line's first character; the piece after a final break is in it, too. */
   readonly starts: readonly number[];
   readonly #length: number;
 
@@ -33,7 +33,7 @@ export class LineIndex {
     return counting === "split" || this.starts[pieces - 1] !== this.#length ? pieces : pieces - 1;
   }
 
-  /** The offset at which a line begins; the end of the text for lines behind the last. */
+  /** The offset at which a line begins; the end of the text for lines after the last. */
   start(line: number): number {
     return this.starts[line - 1] ?? this.#length;
   }

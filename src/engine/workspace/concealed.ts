@@ -1,8 +1,8 @@
 // The server's own directories, held open: its state, and the user lock that it shares with other servers. They may
-// lie in a root, as when the home directory is served. No caller sees or reaches them, and the check is by identity,
+// be in a root, as when the home directory is served. No caller sees or reaches them, and the check is by identity,
 // not by path: a command may have renamed their parents.
 //
-// While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every path into
+// While one is in a root, paths are opened name by name, and each directory on the way is compared. Every path into
 // a directory leads through it, whatever is renamed.
 import type { Stats } from "node:fs";
 import { ifAllowed } from "./errno.ts";
@@ -59,7 +59,7 @@ export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): b
   });
 }
 
-/** Whether a handle is one of them, or lies in one. */
+/** Whether a handle is one of them, or is in one. */
 export function liesInConcealed(handle: Handle): boolean {
   const where = handle.whereabouts();
   return places().some(place => mayLieIn(display(where), display(place)));

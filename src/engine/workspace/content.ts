@@ -33,7 +33,7 @@ export interface FileContent {
   readonly more: boolean;
   /** Whether the limit on bytes, not the choice of lines, ended it. */
   readonly cut: boolean;
-  /** How many lines the file has, where all of it was read as text: what lies between line breaks, "a\n" has two. */
+  /** How many lines the file has, where all of it was read as text: what is between line breaks, "a\n" has two. */
   readonly lines?: number;
 }
 

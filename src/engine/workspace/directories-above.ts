@@ -1,6 +1,6 @@
-// The directories above a held one, from the top down: from the granted root or, if that lies inside a git
-// repository, from the repository's root. Nothing above the granted root is listed: only the existence of `.git` is
-// checked, and the caller may open files by name.
+// The directories above a held one, from the top down: from the granted root or, if that is inside a git repository,
+// from the repository's root. Nothing above the granted root is listed: only the existence of `.git` is checked, and
+// the caller may open files by name.
 import { Fault } from "../fault.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";

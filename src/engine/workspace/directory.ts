@@ -179,7 +179,7 @@ export class Directory implements Disposable {
     return concealedBelow(where).map(path => display(path.slice(where.length).replace(/^\//, "")));
   }
 
-  /** Whether the server's own directories lie in the root. */
+  /** Whether the server's own directories are in the root. */
   get #conceals(): boolean {
     return conceals(this.root);
   }

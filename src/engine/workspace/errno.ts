@@ -43,7 +43,7 @@ export function isShortage(error: unknown): boolean {
   return shortages.has(errnoOf(error)) || Fault.is(error, "too_many_open_files");
 }
 
-/** Whether an error says that there is nothing: no such name, or something on the way that is no directory. */
+/** Whether an error says that there is nothing: no such name, or something on the way that is not a directory. */
 export function isAbsence(error: unknown): boolean {
   return (
     ["ENOENT", "ENOTDIR", "ESRCH"].includes(errnoOf(error) ?? "") ||

@@ -18,14 +18,14 @@ export class LineEnds {
     this.#low = encoding === "utf-16be" ? 1 : 0;
   }
 
-  /** The position behind the next line end from `at` on, or -1. */
+  /** The position after the next line end from `at` on, or -1. */
   next(chunk: Buffer, at: number): number {
     if (this.width === 1) return chunk.indexOf(10, at) + 1 || -1;
     for (let i = at; i + 1 < chunk.length; i += 2) if (this.#isUnit(chunk, i, 10)) return i + 2;
     return -1;
   }
 
-  /** The position behind the last line end that is not behind `limit`, or 0. */
+  /** The position after the last line end that is not after `limit`, or 0. */
   before(chunk: Buffer, limit: number): number {
     if (this.width === 1) return limit <= 0 ? 0 : chunk.lastIndexOf(10, limit - 1) + 1;
     for (let i = limit - 2; i >= 0; i -= 2) if (this.#isUnit(chunk, i, 10)) return i + 2;

@@ -11,7 +11,7 @@ import { Location } from "./location.ts";
 import { type Access, isWithin, mayLieIn } from "./root.ts";
 
 const own = new Set<string>();
-/** Those that lie in a root, in their written form (name.ts): as they were named, and without links. */
+/** Those that are in a root, in their written form (name.ts): as they were named, and without links. */
 const reserved = new Set<string>();
 
 /** Names the program's own directories, before roots are opened. */
@@ -19,7 +19,7 @@ export function noteOwn(places: readonly string[]): void {
   for (const place of places) own.add(place);
 }
 
-/** Reserves those of the program's own directories that lie in one of these. To be called before they are served. */
+/** Reserves those of the program's own directories that are in one of these. To be called before they are served. */
 export function reserveIn(roots: readonly { readonly path: string; readonly access: Access }[]): void {
   for (const place of own) {
     const path = canonical(place);
@@ -51,7 +51,7 @@ export function isReserved(path: string): boolean {
   return false;
 }
 
-/** Whether one of these places lies below a path. */
+/** Whether one of these places is below a path. */
 export function isAboveReserved(path: string): boolean {
   for (const place of reserved) if (place !== path && mayLieIn(place, path)) return true;
   return false;

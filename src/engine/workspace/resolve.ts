@@ -174,7 +174,7 @@ function resolveByKernel(roots: readonly Root[], path: WorkspacePath): ResolvedP
   try {
     const stat = handle.stat();
     const where = handle.whereabouts();
-    // What lies exactly where its path says, below the root's handle, needs no more questions.
+    // What is exactly where its path says, below the root's handle, needs no more questions.
     const exact =
       where === (relative === "" ? root.bytes : `${root.bytes}${slash(root.bytes)}${bytesOf(relative)}`);
     if (exact && !stat.isSymbolicLink() && (few || !byDescriptor || isOwnMount(handle, root))) {
@@ -245,7 +245,7 @@ class PathWalk {
   /** Whether names are used as they are stored, where the file system takes other spellings, too. */
   readonly #stored: boolean;
   #current: Handle;
-  /** The remaining names, next one last: the path's own names lie below those that links added. */
+  /** The remaining names, next one last: the path's own names are below those that links added. */
   readonly #names: string[];
   #ownLeft: number;
   /** The names below `#current` if a step fails: undefined if the name comes from a link. */

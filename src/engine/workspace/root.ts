@@ -35,7 +35,7 @@ export class Root implements Disposable {
   /** @internal */
   readonly inode: number;
   #mount: number | undefined;
-  /** The rules about what lies in it. @internal */
+  /** The rules about what is in it. @internal */
   readonly rules: Rules;
 
   /** `held` is the directory, if it is already open; the root takes it over. @internal */
@@ -72,7 +72,7 @@ export class Root implements Disposable {
   }
 
   /**
-   * Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*.
+   * Whether the whereabouts of something (bytes) are in this root, asking where the root is *now*.
    *
    * @internal
    */
@@ -93,7 +93,7 @@ export class Root implements Disposable {
   }
 
   /**
-   * The mount that it lies in, on Linux. The handle keeps it alive, so that its number is not given to another.
+   * The mount that it is in, on Linux. The handle keeps it alive, so that its number is not given to another.
    *
    * @internal
    */
@@ -120,7 +120,7 @@ export class Root implements Disposable {
 }
 
 /**
- * Whether `path` may be `directory` or lie below it by another spelling, on a file system that ignores case or Unicode
+ * Whether `path` may be `directory` or be below it by another spelling, on a file system that ignores case or Unicode
  * form. What protects a directory asks this: to protect too much is harmless.
  */
 export function mayLieIn(path: string, directory: string): boolean {

@@ -6,7 +6,7 @@ import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
 
 export interface Tail extends Omit<LineWindow, "lines"> {
   readonly bytes: Buffer;
-  /** Where each line ends in `bytes`, behind its break. */
+  /** Where each line ends in `bytes`, after its break. */
   readonly ends: readonly number[];
   /** The break of the last line. */
   readonly end: RawLine["end"];
@@ -23,7 +23,7 @@ export async function tailOf(file: OpenFile, count: number, options: LineOptions
   const chunks: Buffer[] = [];
   const distances: number[] = []; // of breaks from the end, the last one first
   let wanted = count; // breaks, with the one in front of the first line
-  let begin = file.size - ((file.size - from) % scan.width); // half a unit at the end is no text
+  let begin = file.size - ((file.size - from) % scan.width); // half a unit at the end is not text
   let kept = 0;
   while (begin > from && distances.length < wanted && kept < limit) {
     // Asked for only now: making a signal takes longer than reading the first piece.

@@ -1,6 +1,6 @@
 // Whether one path is inside another, by their spelling alone.
 
-/** Whether `path` is `directory` or lies below it. Both are absolute and without `.` or `..`. */
+/** Whether `path` is `directory` or is below it. Both are absolute and without `.` or `..`. */
 export function isWithin(path: string, directory: string): boolean {
   if (!path.startsWith(directory)) return false;
   return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";

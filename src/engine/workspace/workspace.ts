@@ -164,7 +164,7 @@ export class Workspace implements Disposable {
     return { ...this.#writing, anyDirectory: undefined };
   }
 
-  /** What lies both in it and in these directories; see narrow.ts. The caller disposes of it. @internal */
+  /** What is both in it and in these directories; see narrow.ts. The caller disposes of it. @internal */
   narrowed(directories: readonly string[]): Workspace {
     const { roots, own } = narrow(this.roots, directories);
     return new Workspace(roots, this.#confined, own, this.#shared);
@@ -276,7 +276,7 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * The server's own directories, by identity. They may lie in a root, and hold nothing of the user's.
+   * The server's own directories, by identity. They may be in a root, and hold nothing of the user's.
    *
    * @internal
    */

@@ -21,7 +21,7 @@ export interface Chosen {
   readonly because: readonly string[];
 }
 
-/** `directory` is where forks will lie. Tries in a folder of that name, and leaves nothing behind. */
+/** `directory` is where forks will be. Tries in a folder of that name, and leaves nothing behind. */
 export async function chooseMethod(directory: string, name: string): Promise<Chosen> {
   const place = join(directory, name);
   makeDirectory(place);

@@ -57,7 +57,7 @@ export async function forkChanges(trees: ForkTrees): Promise<ForkChange[]> {
   return changes;
 }
 
-/** What a fork is compared with: its frozen base, and behind that what was merged since. */
+/** What a fork is compared with: its frozen base, and after that what was merged since. */
 class BaseView implements TreeView {
   readonly #frozen: TreeView;
   readonly #bases: Bases;

@@ -12,7 +12,7 @@ export interface ForkDifference {
   readonly path: string;
   readonly effect: "added" | "changed" | "deleted";
   readonly kind: Kind;
-  /** Lines; absent where it is no text. */
+  /** Lines; absent where it is not text. */
   readonly added?: number;
   readonly removed?: number;
   /** Permission bits, where they differ. */

@@ -163,7 +163,7 @@ function sideOf(
   }
 }
 
-/** A directory comes before what lies in it. */
+/** A directory comes before what is in it. */
 function* different(
   before: DirectoryNode | undefined,
   after: DirectoryNode | undefined,

@@ -1,4 +1,4 @@
-// Where things lie in a directory of workspaces.
+// Where things are in a directory of workspaces.
 //
 //   store/                 names, parents, logs (engine/store)
 //   trees/<tree>/tree      the files of a workspace that was made here

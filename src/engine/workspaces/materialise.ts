@@ -1,4 +1,4 @@
-// The files of a workspace that lies in the directory of workspaces: made, made usable again after a restart of the
+// The files of a workspace that is in the directory of workspaces: made, made usable again after a restart of the
 // machine, and taken away.
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";

@@ -102,7 +102,7 @@ async function mergedText(
       overlaps: overlapsOf(old, mine, current),
     };
   } catch (error) {
-    // What is no text can only be taken whole.
+    // What is not text can only be taken whole.
     if (Fault.is(error, "binary") || Fault.is(error, "not_text") || Fault.is(error, "unencodable"))
       return { reason: "both_changed" };
     throw error;

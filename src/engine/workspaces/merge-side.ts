@@ -58,7 +58,7 @@ export class FrozenView implements TreeView {
   }
 }
 
-/** A workspace as it is. A link above a path is not followed: what lies behind it is somewhere else. */
+/** A workspace as it is. A link above a path is not followed: what is behind it is somewhere else. */
 export class LiveView implements TreeView {
   readonly workspace: Workspace;
   readonly #directories = new Map<string, boolean>();

@@ -232,7 +232,7 @@ async function refusal(
 
 /**
  * Appends to the fork's log. No other process merges this fork now, but one may have a moment ago. The entry has an id
- * like those of changes: where the log is shared, every server makes its next ids so that they sort behind this one.
+ * like those of changes: where the log is shared, every server makes its next ids so that they sort after this one.
  */
 async function remember(
   { store, log }: MergeOptions,

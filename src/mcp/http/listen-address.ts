@@ -18,7 +18,7 @@ export function handedOver({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): Liste
   return { host: "0.0.0.0", port: 0, descriptor: firstHandedOver };
 }
 
-/** Undefined if the text is no address. */
+/** Undefined if the text is not an address. */
 export function parseAddress(text: string): ListenAddress | undefined {
   const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]:|([^:[\]]*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);

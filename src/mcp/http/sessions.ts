@@ -90,7 +90,7 @@ export class Sessions {
     cancelDirect(open, body);
     const { transport } = open;
     const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-    // It was no handshake after all.
+    // It was not a handshake after all.
     if (transport.sessionId === undefined) await transport.close();
     return response;
   }

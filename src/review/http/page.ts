@@ -66,7 +66,7 @@ export class Page {
     const { method = "GET" } = request;
     const refusal = this.#foreign(request);
     if (refusal !== undefined) return problem(response, 403, "foreign", refusal);
-    // A target such as `//` is no path below a host.
+    // A target such as `//` is not a path below a host.
     const target = `http://localhost/${(request.url ?? "/").replace(/^\/+/, "")}`;
     if (!URL.canParse(target)) return problem(response, 404, "not_found", "There is nothing here.");
     const url = new URL(target);

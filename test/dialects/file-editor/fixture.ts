@@ -57,7 +57,7 @@ export class Fixture implements AsyncDisposable {
     return said;
   }
 
-  /** What a call is refused with, behind `Error: `. */
+  /** What a call is refused with, after `Error: `. */
   async refuses(tool: string, args: unknown): Promise<string> {
     const { said, isError } = await this.calls(tool, args);
     expect(isError, said).toBe(true);

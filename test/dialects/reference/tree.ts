@@ -89,7 +89,7 @@ export const links: Readonly<Record<string, string>> = {
   "dir/up": "../plain.txt",
 };
 
-/** Plants the tree, or only what lies under some of its names. The root itself stays: a server holds on to it. */
+/** Plants the tree, or only what is under some of its names. The root itself stays: a server holds on to it. */
 export function plant(root: string, outside: string, only?: ReadonlySet<string>): void {
   for (const directory of [root, outside]) mkdirSync(directory, { recursive: true });
   const wanted = (path: string) => only === undefined || only.has(path.split("/")[0] ?? "");

@@ -88,7 +88,7 @@ describe("edit_files fails as a whole, before anything is written,", () => {
       "../outside/*.txt",
     ]) {
       const { code } = await fixture.fails("edit_files", { paths: [fixture.path("a.txt"), way], edits });
-      // What climbs up behind a wildcard matches nothing: names in a tree are never `..`.
+      // What climbs up after a wildcard matches nothing: names in a tree are never `..`.
       expect(code, way).toBe(way.startsWith("../") ? -32002 : -32001);
       unchanged();
     }

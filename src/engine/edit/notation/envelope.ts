@@ -88,7 +88,7 @@ function readHunk(reader: EnvelopeReader, first: boolean): PatchHunk | undefined
   const anchors: string[] = [];
   while (reader.peek?.startsWith("@@")) {
     const header = (reader.next() ?? "").slice(2).replace(/^ /, "");
-    // The numbers of a unified diff say nothing here; what follows them is an anchor as any other.
+    // The line numbers of a unified diff are ignored; the text after them is an ordinary anchor.
     const anchor = header.replace(/^-\d+(,\d+)? \+\d+(,\d+)?( @@ ?|$)/, "").replace(/ @@$/, "");
     if (anchor.trim() !== "") anchors.push(anchor);
   }

@@ -10,7 +10,7 @@ export function nameIn(value: string): string {
   return name.replace(/ +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*$/, "");
 }
 
-/** Whether the timestamp behind a name is the start of time, which is how diff says that there is no such file. */
+/** Whether the timestamp after a name is the start of time, which is how diff says that there is no such file. */
 export function isEpoch(value: string | undefined): boolean {
   return value !== undefined && /\t(1970-01-01|1969-12-31) \d\d:\d\d:\d\d(\.0+)?/.test(value);
 }

@@ -73,7 +73,7 @@ function patchLines(patch: string): string[] {
   return header?.endsWith("\r") ? lines.map(line => line.replace(/\r$/, "")) : lines;
 }
 
-/** Mail signatures and text between patches come behind a line that is none of a hunk. */
+/** Mail signatures and text between patches come after a line that does not belong to a hunk. */
 function isBetween(lines: readonly string[], at: number): boolean {
   for (let i = at - 1; i >= 0 && !lines[i]?.startsWith("@@"); i--) {
     const line = lines[i] ?? "";

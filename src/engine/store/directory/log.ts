@@ -45,7 +45,7 @@ export class DirectoryLog {
     return this.#head;
   }
 
-  /** Whether there are entries behind a gap. */
+  /** Whether there are entries after a gap. */
   get hasGap(): boolean {
     const { revision } = this;
     return namesIn(this.#directory).some(name => Number(name) > revision);

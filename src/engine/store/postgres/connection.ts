@@ -33,7 +33,7 @@ export class Connections implements AsyncDisposable {
   private constructor(pool: Pool, newClient: () => Client) {
     this.#pool = pool;
     this.#newClient = newClient;
-    // An idle connection that breaks is no news: the next question gets another one.
+    // An idle connection that breaks is not news: the next question gets another one.
     pool.on("error", () => {});
   }
 

@@ -9,7 +9,7 @@ const reasons: Readonly<Record<string, StoreFailure>> = {
   "53": "full",
   "53300": "unreachable", // too many connections
   "54": "full",
-  "23505": "damaged", // an entry is there already, behind the head of its log
+  "23505": "damaged", // an entry is there already, after the head of its log
   "22003": "damaged", // a number that cannot grow any more
   "3D000": "invalid", // no such database
   "42P01": "schema",

@@ -5,7 +5,7 @@ import type { ParseError } from "./messages.ts";
 
 const condition = /^(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)$/;
 const needsOperand = /^(?:include|include_next|import|embed|define|undef|line)$/;
-/** `using` and the ones behind it are extensions of some compilers. */
+/** `using` and the ones after it are extensions of some compilers. */
 const known = /^(?:error|warning|pragma|using|ident|sccs|assert|unassert)$/;
 const directive = /^([ \t]*#[ \t]*)([A-Za-z_]\w*)([^\n]*)/;
 const directives = new RegExp(directive.source, "gm");

@@ -95,7 +95,7 @@ function isAlone(text: string, { tokens, first, last }: MacroUse): boolean {
   return isFirst(first) && isFirst(last + 1);
 }
 
-/** The index of the parenthesis that ends the arguments behind a token; its own if there are none. */
+/** The index of the parenthesis that ends the arguments after a token; its own if there are none. */
 function closingOf(tokens: readonly CppToken[], at: number): number {
   if (tokens[at + 1]?.text !== "(") return at;
   let depth = 0;

@@ -74,7 +74,7 @@ class DeclarationWalk {
     return this.#found;
   }
 
-  /** Whether a declaration may lie in a node, besides `own` ones that begin with it. */
+  /** Whether a declaration may be in a node, besides `own` ones that begin with it. */
   #holdsAny(node: Node, own: number): boolean {
     let [low, high] = [0, this.#starts.length];
     while (low < high) {

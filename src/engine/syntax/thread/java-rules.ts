@@ -1,4 +1,4 @@
-// What Java refuses and its grammar accepts: expressions that are no statements, statements outside of classes, a
+// What Java refuses and its grammar accepts: expressions that are not statements, statements outside of classes, a
 // package declaration that is not the first or the only one, keywords as names, methods without a result, and strings
 // over several lines.
 import type { Node } from "web-tree-sitter";

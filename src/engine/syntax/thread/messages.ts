@@ -22,7 +22,7 @@ export interface ParseRequest {
   /** Keep the tree: this text, or one much like it, may be parsed next. */
   readonly keep?: boolean | undefined;
   readonly declarations?: boolean | undefined;
-  /** Tell what kind of node lies at each of these. */
+  /** Tell what kind of node is at each of these. */
   readonly at?: readonly number[] | undefined;
   /** Report where this identifier occurs, and in which role. */
   readonly name?: string | undefined;
@@ -89,7 +89,7 @@ export interface ParseError {
   readonly directive?: true;
 }
 
-/** What lies at an offset. */
+/** What is at an offset. */
 export type NodeKind = "identifier" | "string" | "comment" | "other";
 
 /**

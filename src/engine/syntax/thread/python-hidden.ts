@@ -1,4 +1,4 @@
-// Definitions that the parser did not see in Python that does not parse: behind an opened bracket it takes the next
+// Definitions that the parser did not see in Python that does not parse: after an opened bracket it takes the next
 // definition for a part of the expression.
 import type { Node } from "web-tree-sitter";
 import { lineStart } from "./line-start.ts";

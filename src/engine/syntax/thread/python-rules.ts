@@ -1,6 +1,6 @@
 // What Python refuses and its grammar accepts, besides layout: `try` without a handler, a parameter without a default
 // after one with a default, a positional argument after one with a name, prefixes that no string has, keywords as
-// names, and a line break behind a dot.
+// names, and a line break after a dot.
 import type { Node } from "web-tree-sitter";
 import { type EditedPart, nearTo, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
@@ -38,7 +38,7 @@ function defaultsBeforeOthers(root: Node, text: string, part?: EditedPart): Pars
     for (const parameter of list.namedChildren) {
       if (parameter === null) continue;
       const { type, startIndex: start, endIndex: end } = parameter;
-      // Behind a star, parameters are given by name, in any order.
+      // After a star, parameters are given by name, in any order.
       if (/splat|keyword_separator/.test(type) || /^\*/.test(text.slice(start, start + 1))) break;
       if (/default_parameter$/.test(type)) hasDefault = true;
       else if (hasDefault && (type === "identifier" || type === "typed_parameter"))
@@ -84,7 +84,7 @@ function keywordsAsNames(root: Node, text: string, part?: EditedPart): ParseErro
   return found;
 }
 
-/** Outside of brackets a statement goes on in the next line only behind a backslash. */
+/** Outside of brackets a statement goes on in the next line only after a backslash. */
 function brokenLines(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
   const isNear = nearTo(part, text);

@@ -1,6 +1,6 @@
 // What JavaScript and TypeScript refuse and their grammars accept: commas with nothing before them in lists that have
-// no holes, `try` without `catch` or `finally`, functions without a name as statements, assignments to what is no place,
-// tags of JSX that do not match, and `||` between types.
+// no holes, `try` without `catch` or `finally`, functions without a name as statements, assignments to expressions that
+// cannot be assigned to, tags of JSX that do not match, and `||` between types.
 import type { Node } from "web-tree-sitter";
 import { type EditedPart, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";

@@ -64,7 +64,7 @@ export const increase = (local: number, by: WasmCode): WasmCode => [
   ...set(local),
 ];
 
-/** `branch(0)` inside goes behind it; one more for each block, loop or condition in between. */
+/** `branch(0)` inside goes after it; one more for each block, loop or condition in between. */
 export const block = (...code: WasmCode[]): WasmCode => [0x02, 0x40, ...code.flat(), 0x0b];
 /** `branch(0)` inside goes to its beginning. */
 export const loop = (...code: WasmCode[]): WasmCode => [0x03, 0x40, ...code.flat(), 0x0b];

@@ -1,5 +1,5 @@
-// History: contents that were read or replaced, and the changes that were made. It lies in the user's state
-// directory, never in a workspace, within limits on size and age.
+// History: contents that were read or replaced, and the changes that were made. It is in the user's state directory,
+// never in a workspace, within limits on size and age.
 
 import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";

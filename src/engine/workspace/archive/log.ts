@@ -97,7 +97,7 @@ export class ChangeLog {
   }
 
   /**
-   * A new id that sorts behind all others. It is made from the time, and clocks can be set back: the ids of other
+   * A new id that sorts after all others. It is made from the time, and clocks can be set back: the ids of other
    * processes are read first, and again when this clock shows an earlier time than before.
    */
   newId(): string {
@@ -118,7 +118,7 @@ export class ChangeLog {
     return Array.from({ length: count }, (_, i) => `${time}${(chance + i).toString(36).padStart(3, "0")}`);
   }
 
-  /** Another machine has made this id: those that are made here from now on sort behind it, whatever the clocks say. */
+  /** Another machine has made this id: those that are made here from now on sort after it, whatever the clocks say. */
   noteId(id: string): void {
     this.#latest = Math.max(this.#latest, timeIn(id));
   }

@@ -25,7 +25,7 @@ export type Snapshot =
   | { readonly kind: "directory"; readonly mode: number; readonly entries?: string }
   | { readonly kind: "special" };
 
-/** What lies in a directory, under its written name (name.ts). */
+/** What is in a directory, under its written name (name.ts). */
 export type SnapshotEntry = Snapshot & { readonly name: string };
 
 /** Limits for one file, and for one change. Larger content is named but not kept. */

@@ -349,7 +349,7 @@ export class Committer {
     return { intent: committed, inodes, blob, state: "done" };
   }
 
-  /** Takes new content into the archive that will lie in the tree alone, before others can change it there. */
+  /** Takes new content into the archive that will be in the tree alone, before others can change it there. */
   async #take(
     { files }: PendingRecord,
     steps: readonly Step[],

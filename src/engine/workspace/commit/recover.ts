@@ -2,7 +2,7 @@
 // be killed at any point. A commit whose directories are gone is left alone.
 //
 // A journal is untrusted input. Only authentic records are read, and a commit is recovered only if every directory
-// that it works in lies in a root that this process may write to. The others stay in their folder, for a process that
+// that it works in is in a root that this process may write to. The others stay in their folder, for a process that
 // has the grants.
 
 import { Fault } from "../../fault.ts";

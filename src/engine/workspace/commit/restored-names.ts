@@ -29,7 +29,7 @@ export function isFirstOfBoot(state: string): boolean {
   return contentAt(join(state, "boot"), mostBootBytes)?.toString() !== bootId();
 }
 
-/** `open` finds a directory of an earlier boot, and throws if it lies in no writable root. */
+/** `open` finds a directory of an earlier boot, and throws if it is in no writable root. */
 export function removeRevived(
   state: StateDirectory,
   roots: readonly Root[],

@@ -1,4 +1,4 @@
-// A configured state directory must not lie in a root, where callers could reach it, whatever paths the two are mounted
+// A configured state directory must not be in a root, where callers could reach it, whatever paths the two are mounted
 // at. The user's default state directory may, because the home directory may be served, and is concealed then
 // (concealed.ts). The same goes for a root that is the whole file system.
 import { parse, resolve } from "node:path";

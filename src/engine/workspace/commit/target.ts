@@ -42,7 +42,7 @@ export interface Target {
 export interface TargetOptions {
   readonly roots: readonly Root[];
   readonly places: HeldDirectories;
-  /** Our own state, which no change may touch even if it lies in a root. */
+  /** Our own state, which no change may touch even if it is in a root. */
   readonly state: string;
   /** What to do about directories that are missing above the name. */
   readonly missing: "make" | "parent_not_found" | "not_found";
@@ -177,7 +177,7 @@ function nearest(from: WorkspacePath, given: string, options: TargetOptions): Ne
   }
 }
 
-/** The path that a link leads to. One that leads out is refused like any other outside. */
+/** The path that a link leads to. One that leads outside is refused like any other outside. */
 function behindLink(from: WorkspacePath, link: Target, given: string, options: TargetOptions): WorkspacePath {
   let real: string;
   try {

@@ -24,8 +24,8 @@ const temporaryMs = 10 * 60_000;
 export const temporaryLength = 44;
 
 /**
- * Whether an entry is one that a commit uses for a moment. It is no part of the tree: it is not listed, copied or kept.
- * An older one was left by a crash and is an entry like any other, so that it is noticed.
+ * Whether an entry is one that a commit uses for a moment. It is not part of the tree: it is not listed, copied or
+ * kept. An older one was left by a crash and is an entry like any other, so that it is noticed.
  */
 export function isOfCommit(name: string, changedMs: number): boolean {
   return isTemporaryName(name) && Date.now() - changedMs < temporaryMs;

@@ -2,7 +2,7 @@
 // processes of a user on this machine share: a lock file in memory, or among the temporary files. It need not outlive
 // the process: locks of dead processes are removed.
 //
-// It lies in a world-writable directory, so its name proves nothing. It is opened without following links, its owner
+// It is in a world-writable directory, so its name proves nothing. It is opened without following links, its owner
 // and mode are checked on the handle, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";

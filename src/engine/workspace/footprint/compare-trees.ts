@@ -17,7 +17,7 @@ export interface TreeChange {
 }
 
 export interface TreeComparison {
-  /** A directory comes before what lies in it, and what lies in it before its next sibling. */
+  /** A directory comes before what is in it, and what is in it before its next sibling. */
   readonly changes: readonly TreeChange[];
   /** False if a snapshot was cut: there may be more, and what seems created may have been there. */
   readonly complete: boolean;
@@ -78,7 +78,7 @@ function namesOf(then: Children, now: Children): Iterable<string> {
   return added.length === 0 ? then.keys() : [...then.keys(), ...added].sort();
 }
 
-/** Whether this record is enough to bring it back. What lies in a directory has records of its own. */
+/** Whether this record is enough to bring it back. What is in a directory has records of its own. */
 function isKept({ kind, hash, target }: TreeEntry): boolean {
   return kind === "directory" || hash !== undefined || target !== undefined;
 }

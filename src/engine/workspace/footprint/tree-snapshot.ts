@@ -36,7 +36,7 @@ export interface TreeEntry {
 }
 
 export interface TreeSnapshot {
-  /** What lies in each root, by the root's path. */
+  /** What is in each root, by the root's path. */
   readonly roots: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>;
   /** False if a bound was exceeded, or something could not be looked at: then a missing entry proves nothing. */
   readonly complete: boolean;

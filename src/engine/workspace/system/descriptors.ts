@@ -1,6 +1,6 @@
 // Holding by an O_PATH descriptor, where /proc shows the descriptors of a process (Linux). A descriptor gives no access
-// by itself (no read, no side effect on devices, no blocking on FIFOs), but `/proc/self/fd/N/name` names what lies
-// below *this* object, as the *at() calls do, and `readlink /proc/self/fd/N` shows where it really is.
+// by itself (no read, no side effect on devices, no blocking on FIFOs), but `/proc/self/fd/N/name` names what is below
+// *this* object, as the *at() calls do, and `readlink /proc/self/fd/N` shows where it really is.
 import {
   type BigIntStats,
   closeSync,

@@ -18,7 +18,7 @@ export interface OpenOptions {
 export interface Held {
   /** A descriptor of the object, where there is one; else -1. */
   readonly fd: number;
-  /** Names this object in the calls of calls.ts, with `/name` appended what lies below it. */
+  /** Names this object in the calls of calls.ts, with `/name` appended what is below it. */
   readonly address: string;
   /** Where the object is now, as the system reports it: bytes as Latin-1. */
   whereabouts(): string;

@@ -1,4 +1,4 @@
-// Whether a held object lies in a mount of our own namespace (Linux).
+// Whether a held object is in a mount of our own namespace (Linux).
 //
 // A path does not show it: an object reached through `/proc/PID/root` is in a mount of another namespace, and its path
 // is the path in that namespace.
@@ -22,7 +22,7 @@ export function mountOf({ fd }: Handle): number | undefined {
 }
 
 /**
- * Whether a handle lies in a mount that we can see. Mount ids are reused, so only the id of a held mount, such as the
+ * Whether a handle is in a mount that we can see. Mount ids are reused, so only the id of a held mount, such as the
  * root's, can be cached: others are looked up each time.
  */
 export function isOwnMount(handle: Handle, held: { readonly mount: number | undefined }): boolean {

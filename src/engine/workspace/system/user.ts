@@ -24,7 +24,7 @@ export function homeDirectory(): string {
   return userHome() ?? temporaryDirectory();
 }
 
-/** The directory for temporary files. A relative one would lie in the working directory, which is a user's project. */
+/** The directory for temporary files. A relative one would be in the working directory, which is a user's project. */
 export function temporaryDirectory(): string {
   const told = tmpdir();
   return isAbsolute(told) ? told : "/tmp";

@@ -5,7 +5,7 @@
 //
 // A directory stays open while it is held, so that its inode is not given to another. Two directories cannot both be
 // the working directory: a call about two (rename, link) is made from one of them and reaches the other by `..` alone,
-// which no link can divert. Where neither lies above the other, the call fails with EXDEV.
+// which no link can divert. Where neither is above the other, the call fails with EXDEV.
 //
 // It changes the working directory of the whole process, so only a process of our own may use it (`take`). The calls
 // are synchronous; when the code that makes them has run, the process is back where it was started.
@@ -242,7 +242,7 @@ export class HeldByWorkingDirectory implements Held {
       if (options.follow && stat.isSymbolicLink())
         return HeldByWorkingDirectory.open(realpathSync.native(at), { ...options, follow: false });
       if (stat.isDirectory()) {
-        // What lies in a directory of polyfs's own is its own too.
+        // What is in a directory of polyfs's own is its own too.
         const inner = enteredBelow(at, stat, place, name, options.own || (place?.own ?? false));
         if (inner !== undefined) return new HeldByWorkingDirectory(inner);
         if (options.directory) enterable(at); // else nothing in it could be opened

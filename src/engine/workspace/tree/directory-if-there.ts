@@ -3,7 +3,7 @@ import { ifThere } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
 
-/** Undefined if there is nothing, or something that is no directory. A link is not followed. */
+/** Undefined if there is nothing, or something that is not a directory. A link is not followed. */
 export function directoryIfThere(address: Address): Handle | undefined {
   return ifThere(() => Handle.open(address, { follow: false, directory: true }));
 }

@@ -52,7 +52,7 @@ export interface DifferenceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A directory comes before what lies in it. */
+/** A directory comes before what is in it. */
 export async function treeDifference(
   before: Handle,
   after: Handle,
