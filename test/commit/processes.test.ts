@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -148,9 +148,11 @@ describe("as a user without root's rights", () => {
 
   it("a file whose directory is closed is written in place, a new one there is refused", async context => {
     if (needsRoot !== undefined) return context.skip(needsRoot);
-    using fixture = new Fixture({ "closed/a": "old", "closed/b": "old" });
+    using fixture = new Fixture({ "closed/a": "old", "closed/b": "old", "closed/linked": "old" });
     const closed = join(fixture.inside, "closed");
-    for (const path of [fixture.base, fixture.inside, join(closed, "a")]) chownSync(path, 4321, 4321);
+    linkSync(join(closed, "linked"), join(fixture.outside, "other name"));
+    for (const path of [fixture.base, fixture.inside, join(closed, "a"), join(closed, "linked")])
+      chownSync(path, 4321, 4321);
     chmodSync(closed, 0o555);
     chmodSync(join(closed, "a"), 0o664);
     chmodSync(fixture.base, 0o777);
@@ -160,7 +162,9 @@ describe("as a user without root's rights", () => {
       "closed/a": "modified",
       "closed/b": "permission_denied",
       "closed/new": "permission_denied",
+      "closed/linked": "permission_denied",
       own: "created",
     });
+    expect(fixture.tree(fixture.outside)).toEqual({ "other name": "old" });
   });
 });

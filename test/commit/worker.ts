@@ -206,7 +206,7 @@ const tasks: Record<string, () => Promise<void>> = {
   /** Tries writes in a directory that is closed to this user. */
   async refusals() {
     const told: Record<string, string> = {};
-    for (const path of ["closed/a", "closed/b", "closed/new", "own"]) {
+    for (const path of ["closed/a", "closed/b", "closed/new", "closed/linked", "own"]) {
       try {
         const commit = await workspace.commit([
           { kind: "write", path: workspace.at(path), bytes: Buffer.from("new") },

@@ -4,6 +4,7 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
+import type { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
@@ -86,18 +87,28 @@ export function planWrite(
   });
 }
 
-/** Whether a file must be rewritten in place: to keep its other names or its owner, or because it may not be replaced. */
+/**
+ * Whether a file must be rewritten in place: to keep its other names or its owner, or because it may not be replaced.
+ * Unless its other names are to be kept, one that has some is refused: it would change under them too.
+ */
 function isKeptInPlace(plan: CommitPlan, target: Target, stat: Stats, options: CommitOptions): boolean {
   if (options.hardLinks === "keep" && stat.nlink > 1) return true;
-  const user = process.geteuid?.();
-  if (user === undefined || user === 0) return false;
-  const isOwnGroup = stat.gid === process.getegid?.() || process.getgroups?.().includes(stat.gid);
-  return stat.uid === user && isOwnGroup ? !mayWrite(plan, target) : true;
+  const isFixed = !isReplaceable(plan, target, stat);
+  if (isFixed && stat.nlink > 1) throw new Fault("permission_denied", { path: target.path.given });
+  return isFixed;
 }
 
-function mayWrite(plan: CommitPlan, target: Target): boolean {
+function isReplaceable(plan: CommitPlan, target: Target, stat: Stats): boolean {
+  const user = process.geteuid?.();
+  if (user === undefined || user === 0) return true;
+  const isOwnGroup = stat.gid === process.getegid?.() || process.getgroups?.().includes(stat.gid);
+  return stat.uid === user && isOwnGroup === true && mayReplaceIn(plan.places.handle(target.entry.place));
+}
+
+/** Whether this user may replace the entries of a directory. */
+export function mayReplaceIn({ address }: Handle): boolean {
   try {
-    sys.access(plan.places.handle(target.entry.place).address, constants.W_OK | constants.X_OK);
+    sys.access(address, constants.W_OK | constants.X_OK);
     return true;
   } catch (error) {
     if (errnoOf(error) === "EACCES") return false;

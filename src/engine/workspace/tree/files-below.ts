@@ -11,7 +11,7 @@ export async function* filesBelow(
   directory: Handle,
   signal?: AbortSignal,
   slice = new TimeSlice(),
-): AsyncGenerator<{ readonly address: Address; readonly stats: Stats }> {
+): AsyncGenerator<{ readonly directory: Handle; readonly address: Address; readonly stats: Stats }> {
   for (const name of rawNamesIn(directory)) {
     if (slice.isOver) {
       await slice.turn();
@@ -22,6 +22,6 @@ export async function* filesBelow(
     if (stats?.isDirectory()) {
       using below = Handle.open(address, { follow: false, directory: true });
       yield* filesBelow(below, signal, slice);
-    } else if (stats?.isFile()) yield { address, stats };
+    } else if (stats?.isFile()) yield { directory, address, stats };
   }
 }

@@ -1,7 +1,6 @@
 // A second tree whose files are hard links of the first. The source is a frozen tree that does not change meanwhile, so
 // nothing is held or looked at that need not be: one call for each file.
-import { constants } from "node:fs";
-import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
+import { mayReplaceIn } from "../commit/plan-write.ts";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { addressOf } from "../footprint/raw-names.ts";
@@ -9,12 +8,17 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import { lchownSync, lutimesSync, readdirSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
+import { copyFileWhole } from "./privatise.ts";
 
-/** `target` is an empty directory. A file that can have no further link is copied. */
+/**
+ * `target` is an empty directory. A file is copied if it can have no further link, or if this user could not replace it:
+ * whatever writes to it, writes into it.
+ */
 export async function linkTree(source: Handle, target: Handle, signal?: AbortSignal): Promise<void> {
   const slice = new TimeSlice();
 
   async function visit(from: Handle, to: Handle): Promise<void> {
+    const place = mayReplaceIn(from) ? linkOrCopy : copy;
     for (const entry of readdirSync(from.address, { withFileTypes: true, encoding: "latin1" })) {
       if (slice.isOver) {
         await slice.turn();
@@ -23,7 +27,7 @@ export async function linkTree(source: Handle, target: Handle, signal?: AbortSig
       const name = addressOf(entry.name);
       const [old, made] = [from.below(name), to.below(name)];
       try {
-        if (!entry.isDirectory()) linkOrCopy(old, made);
+        if (!entry.isDirectory()) place(old, made);
         else {
           sys.mkdir(made, 0o700);
           using lower = Handle.open(old, { follow: false, directory: true });
@@ -48,10 +52,14 @@ function linkOrCopy(from: Address, to: Address): void {
     sys.link(from, to);
   } catch (error) {
     if (errnoOf(error) !== "EMLINK") throw error;
-    sys.copyFile(from, to, constants.COPYFILE_FICLONE);
-    const stat = sys.lstat(from);
-    if (stat !== undefined) giveModeAt(to, stat.mode, ownerOf(stat));
+    copy(from, to);
   }
+}
+
+function copy(from: Address, to: Address): void {
+  const stat = sys.lstat(from);
+  if (stat?.isFile()) copyFileWhole(from, stat, to);
+  else sys.link(from, to); // nothing writes into a symbolic link
 }
 
 /** Mode and owner of a directory, when everything is in it. */
