@@ -1,7 +1,7 @@
 // What tracing and the audit cost: servers that differ in nothing else are called at the same pace, in turns, and the
 // processor time of each is read from the kernel. Servers that are alike differ by some tens of microseconds a call, for
-// as long as they run, so there are several of each, and the median of them counts. "off" is there twice: how much the
-// two differ is the noise.
+// as long as they run, so there are several of each, and the median of the differences counts. "off" is there twice: how
+// much the two differ is the noise.
 // `npm run bench:operations -- [rounds] [calls a second]`
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -132,21 +132,32 @@ for (let n = 0; n < sets; n++) {
   for (const contender of set) contender.close();
 }
 
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-const timeOf = (name: string) =>
-  median(contenders.filter(one => one.name === name).map(({ micros }) => median(micros)));
-const off = timeOf("off");
+// A round is compared with those of the two servers with nothing on that ran beside it in the same set.
+const named = (name: string) => contenders.filter(one => one.name === name);
+const samples = (name: string) => named(name).flatMap(({ micros }) => micros);
+const [off, offAgain] = [samples("off"), samples("off again")];
+const baseline = off.map((micros, at) => (micros + (offAgain[at] ?? micros)) / 2);
+const quartiles = (values: readonly number[]) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+  return { low: at(0.25), median: at(0.5), high: at(0.75) };
+};
+const cell = (value: number, width: number) => value.toFixed(1).padStart(width);
+
 console.log(
   `${sets} servers of each, ${rounds} rounds of ${callsInRound} calls at ${perSecond} a second, load ${loadavg()[0]?.toFixed(1)}`,
 );
 console.log(`${spans} spans came to the collector`);
-console.log("             µs a call   more than off   of a core");
+console.log(`off: ${quartiles(baseline).median.toFixed(1)} µs a call`);
+console.log("             µs more   quartiles      of a core");
 for (const name of new Set(contenders.map(one => one.name))) {
-  const one = timeOf(name);
-  const more = one - off;
+  if (name === "off") continue;
+  const compared = name === "off again" ? off : baseline;
+  const { low, median, high } = quartiles(
+    samples(name).map((micros, at) => micros - (compared[at] ?? Number.NaN)),
+  );
   console.log(
-    `${name.padEnd(12)}${one.toFixed(1).padStart(10)}${more.toFixed(1).padStart(13)} µs${((more * perSecond) / 1e4).toFixed(1).padStart(10)} %`,
+    `${name.padEnd(12)}${cell(median, 8)}${cell(low, 9)} …${cell(high, 6)}${cell((median * perSecond) / 1e4, 10)} %`,
   );
 }
 process.exit(0);
