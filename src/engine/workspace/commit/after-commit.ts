@@ -1,6 +1,7 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
 import type { Archive } from "../archive/archive.ts";
+import { errnoOf } from "../errno.ts";
 import { atOnce, gently } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
@@ -76,13 +77,10 @@ export function unlinkPinned(directory: Handle, name: Address): Promise<void> | 
   const address = directory.below(name);
   const pin = Handle.open(address, { follow: false });
   try {
-    if (!pin.stat().isDirectory()) sys.unlink(address);
-    else {
-      pin.close();
-      return undefined;
-    }
+    sys.unlink(address);
   } catch (error) {
     pin.close();
+    if (errnoOf(error) === "EISDIR") return undefined;
     throw error;
   }
   return sys.closeLater(pin.fd);

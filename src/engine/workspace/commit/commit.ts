@@ -526,11 +526,14 @@ async function letGo(
 ): Promise<void> {
   const purging = async ({ place, name }: EntryRef): Promise<void> => {
     try {
-      using directory = Handle.open(plan.places.handle(place).address);
-      const freed =
-        journalState.freeing.size < mostFreeing ? unlinkPinned(directory, addressOf(name)) : undefined;
-      if (freed === undefined) await purgeLater(directory, addressOf(name));
-      else void track(freed, journalState.freeing).catch(() => {});
+      const held = plan.places.handle(place);
+      const freed = journalState.freeing.size < mostFreeing ? unlinkPinned(held, addressOf(name)) : undefined;
+      if (freed !== undefined) {
+        void track(freed, journalState.freeing).catch(() => {});
+        return;
+      }
+      using directory = Handle.open(held.address);
+      await purgeLater(directory, addressOf(name));
     } catch {
       journalState.unsettled.push(journalled);
     }
