@@ -189,6 +189,8 @@ export const plainWording: Wording = {
   },
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
   not_kept: ({ path, change }) => `The content that change ${change} replaced is no longer kept: ${path}`,
+  partly_undone: ({ changes, reason }) =>
+    `The undo failed, and these changes stay undone: ${changes.join(", ")}. Redoing them failed: ${say(plainWording, reason)}`,
 
   store_unavailable: ({ reason, detail, change }) =>
     `${storeFailure[reason]} (${detail})${change === "unknown" ? "; it may have stored the change, so read again before you repeat it" : ""}`,

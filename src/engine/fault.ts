@@ -240,6 +240,8 @@ export interface Faults {
   };
   /** Replaced content was too large to keep, or is no longer kept. */
   not_kept: { readonly path: string; readonly change: string };
+  /** An undo of several changes failed, and these could not be redone: they stay undone. */
+  partly_undone: { readonly changes: readonly string[]; readonly reason: Fault };
 
   // the shared store
   /** `detail` is what the store's own software says. `change` "unknown": it was sent, and no answer came. */

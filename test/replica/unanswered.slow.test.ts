@@ -143,7 +143,11 @@ it.each(["unreachable", "full"] as const)(
     here.line.afterAppend = async () => {
       here.line.isCut = true;
     };
-    const fault = { code: "store_unavailable", data: { change: "unknown" } };
+    const [newest] = records;
+    const fault = {
+      code: "partly_undone",
+      data: { changes: [newest?.id], reason: { code: "store_unavailable" } },
+    };
     await expect(undoMany(here.workspace, records, {})).rejects.toMatchObject(fault);
     expect(Object.keys(here.tree())).toEqual(["a", "b", "f"]);
   },

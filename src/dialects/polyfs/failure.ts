@@ -122,6 +122,7 @@ const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   unknown_change: "not_found",
   unknown_hunk: "invalid_input",
   not_kept: "not_found",
+  partly_undone: "io",
   store_unavailable: "io",
   not_applied: "io",
 

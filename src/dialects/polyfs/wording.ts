@@ -384,6 +384,10 @@ export const wording: Wording = {
     data => plainWording.history_full(data).replace(/^T/, "t"),
     "Deleting files frees nothing, because their history is kept. Ask the user to raise --store-max-bytes, or the limit of the token.",
   ),
+  partly_undone: say(
+    data => plainWording.partly_undone(data).replace(/^T/, "t"),
+    "list_changes shows them as undone. Undo the rest, or undo their undo, when the cause is gone.",
+  ),
   // Waiting helps only if the store may recover on its own.
   store_unavailable: say(
     ({ reason, detail }) => plainWording.store_unavailable({ reason, detail }),

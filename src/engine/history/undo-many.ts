@@ -21,21 +21,29 @@ export async function undoMany(
       progress?.(done.length, records.length);
     }
   } catch (error) {
-    const { path: _, chosenAfter: __, ...again } = options;
-    for (const { commit } of done.toReversed())
-      if (commit !== undefined)
-        await undo(workspace, { ...again, change: commit.id }).catch(reason => {
-          throw inDoubt(reason);
-        });
+    await redo(workspace, done, options);
     throw error;
   }
   return done;
 }
 
-/** Some changes stay undone: if the store is lost now, the answer must not say that nothing was changed. */
-function inDoubt(reason: unknown): unknown {
-  if (!Fault.is(reason, "store_unavailable")) return reason;
-  return new Fault("store_unavailable", { ...reason.data, change: "unknown" }, { cause: reason });
+/** All or none holds for a cancelled undo, too. Faults: `partly_undone`. */
+async function redo(
+  workspace: Workspace,
+  done: readonly Undone[],
+  { path: _, chosenAfter: __, signal: ___, ...options }: Omit<UndoOptions, "change">,
+): Promise<void> {
+  const undone = done.filter(({ commit }) => commit !== undefined);
+  for (let last = undone.at(-1); last !== undefined; last = undone.at(-1)) {
+    try {
+      await undo(workspace, { ...options, change: last.commit?.id });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const changes = undone.map(({ change }) => change.id);
+      throw new Fault("partly_undone", { changes, reason: error }, { cause: error });
+    }
+    undone.pop();
+  }
 }
 
 function unlessStale(change: ChangeRecord): (error: unknown) => Undone {
