@@ -15,6 +15,6 @@ export interface Adapter {
   /** How it is started. Rejects, with the reason, where it cannot be. */
   command(fixture: Fixture): Promise<Command>;
   readonly calls: Calls;
-  /** What has to be said before anything else. */
+  /** The calls that a server needs before any other. */
   readonly greeting?: (fixture: Fixture) => Call;
 }

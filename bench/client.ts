@@ -52,7 +52,7 @@ export class Client {
     return this.#child.pid ?? 0;
   }
 
-  /** Introduces itself and asks for the tools; the server is up when they are there. */
+  /** Does the handshake and asks for the tools; the server is up when they arrive. */
   async start(): Promise<Answer> {
     const clientInfo = { name: "bench", version: "1" };
     await this.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
@@ -96,7 +96,7 @@ export class Client {
     }
   }
 
-  /** Says goodbye by the end of input; a server that stays is ended. */
+  /** Closes the input; a server that keeps running is killed. */
   async close(): Promise<void> {
     if (this.#ended) return;
     const gone = new Promise<void>(resolve => this.#child.once("close", () => resolve()));
@@ -106,7 +106,7 @@ export class Client {
     clearTimeout(timer);
   }
 
-  /** At once, for a run that is broken off. */
+  /** At once, for an aborted run. */
   kill(): void {
     this.#child.kill("SIGKILL");
   }

@@ -13,7 +13,7 @@ export interface Sample {
   readonly ms: number;
   readonly bytes: number;
   readonly answers: readonly string[];
-  /** What a server said when it could not. */
+  /** The error of a server that could not. */
   readonly failure?: string;
 }
 
@@ -26,7 +26,7 @@ export interface Memory {
 export interface Contender {
   readonly name: string;
   readonly family: Adapter["family"] | "limit";
-  /** Undefined if it cannot do this at all. Rejects where the server does not work. */
+  /** Undefined if it cannot do this. Rejects if the server does not work. */
   sample(scenario: Scenario, jobs: readonly Job[]): Promise<Sample | undefined>;
   close(): Promise<Memory>;
 }

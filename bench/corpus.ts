@@ -1,5 +1,5 @@
-// The files that all scenarios work on, made anew for each run and removed after it. Every name of a file is unique
-// and tells its number, and so does every line, so that any answer can be checked whatever its form.
+// The files that all scenarios work on, created for each run and removed after it. Every file name is unique and
+// contains its number, and so does every line, so that any answer can be checked whatever its form.
 import {
   closeSync,
   mkdirSync,

@@ -1,4 +1,4 @@
-// A client over HTTP in either era of the protocol, with as little of its own as can be.
+// A minimal client over HTTP, in either era of the protocol.
 import { Agent, request } from "node:http";
 
 const envelope = {

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, wr
 import { rgPath } from "@vscode/ripgrep";
 import type { Edit, JobKind, Jobs } from "./jobs.ts";
 
-/** Each gives back what it found, so that the same check holds for it. */
+/** Each returns what it found, so that the same check applies to it. */
 export const limits: { readonly [K in JobKind]: (what: Jobs[K]) => Promise<string> | string } = {
   read: ({ path }) => encoded(readFileSync(path, "utf8")),
   readMany: ({ paths }) => encoded(paths.map(path => readFileSync(path, "utf8")).join("\n")),

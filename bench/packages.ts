@@ -1,5 +1,5 @@
-// Packages of others, installed where the user keeps caches: never a dependency of ours, never in the repository,
-// and only on request. Install scripts do not run, but for the one that is nothing else.
+// Packages of others, installed where the user keeps caches: never a dependency of ours, never in the repository, and
+// only on request. Install scripts do not run, except for one package that consists of it.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A copy of what was built, so that a build meanwhile does not take it away. It is where ripgrep is found. */
+/** A copy of the build, so that a concurrent build does not remove it, in a place from which ripgrep is found. */
 export function snapshot(built: string, name: string): string {
   if (programIn(built) === undefined) throw new Error(`${built} holds no polyfs.cjs: run npm run build`);
   const copy = join(repository, "node_modules/.bench", `${name}-${process.pid}`);
@@ -18,7 +18,7 @@ export function snapshot(built: string, name: string): string {
   return copy;
 }
 
-/** The program to start. Builds of former times, to compare with, have it under another name. */
+/** The program to start. Older builds, for comparison, have it under another name. */
 export function programIn(directory: string): string | undefined {
   return ["polyfs.cjs", "polyfs.js"].map(name => join(directory, name)).find(existsSync);
 }

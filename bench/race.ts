@@ -1,4 +1,4 @@
-// Runs a scenario: rounds in which every contender has its turn, so that whatever else the machine does hits all alike.
+// Runs a scenario: rounds in which every contender has its turn, so that other work on the machine affects all equally.
 
 import type { Contender, Sample } from "./contender.ts";
 import type { Corpus } from "./corpus.ts";

@@ -22,9 +22,9 @@ export interface Scenario {
   readonly repeat?: number;
   /** The time of one job, not of all of a sample. */
   readonly perJob?: boolean;
-  /** What has to be as it was before each sample; not timed. */
+  /** Restores the state before each sample; not timed. */
   prepare?(corpus: Corpus): void;
-  /** `turn` is another number for each sample. */
+  /** `turn` differs for each sample. */
   jobs(corpus: Corpus, turn: number): readonly Job[];
   check(answers: readonly string[], corpus: Corpus, turn: number): Verdict;
   /** Bytes of the content that one job asks for, where that content is the answer. */

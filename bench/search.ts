@@ -23,7 +23,7 @@ const plain = ["--no-config", "--no-require-git"];
 const search = [...plain, "-n", "--column", "--no-heading", "-0", "-e"];
 const contenders = ["rg", "find", "engine", "stdio"] as const;
 
-/** How many results there are: all contenders have to agree. Told when time is no longer taken. */
+/** The number of results: all contenders have to agree. Computed outside the measured time. */
 type Count = () => number;
 
 type Scenario = { readonly title: string } & {

@@ -1,4 +1,4 @@
-// The built program as a client has it: a process that is spoken to over its standard input and output.
+// The built program as a client uses it: a process with messages on standard input and output.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 

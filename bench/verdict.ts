@@ -26,7 +26,7 @@ export function inOrder(text: string, pieces: Iterable<string>): Verdict {
   return right;
 }
 
-/** Whether all of these names are in the text; more are welcome, fewer are a part. */
+/** Whether all of these names are in the text; more are fine, fewer make the answer partial. */
 export function named(text: string, names: ReadonlySet<string>): Verdict {
   const seen = new Set(text.match(/\bf\d{6}\.\w+/g));
   let missing = 0;

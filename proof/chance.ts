@@ -1,4 +1,4 @@
-// Choices that look random and can be repeated: the same seed chooses the same.
+// Pseudo-random choices that can be repeated with the same seed.
 export class Chance {
   #state: number;
 

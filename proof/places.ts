@@ -11,5 +11,5 @@ export const repository = above(import.meta.dirname);
 /** The program that users start, built. */
 export const program = join(repository, "dist/polyfs.cjs");
 
-/** What servers keep for faster starts, out of the user's own cache. */
+/** The compiled-code cache of the servers, apart from the user's own. */
 export const codeCache = join(repository, "node_modules/.proof/code");

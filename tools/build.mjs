@@ -83,7 +83,7 @@ function stamp(part, now) {
   writeFileSync(join(dist, `.${part}`), now);
 }
 
-/** Where each is first looked for; what they are made of comes before them. */
+/** Where each is looked for first; their own inputs come before them. */
 const entries = ["polyfs.cjs", "index.js"];
 
 async function bundleAll(options) {

@@ -22,7 +22,7 @@ const packages = {
   pg: "postgres.cjs",
 };
 
-/** What packages ask for and do without. */
+/** Optional modules of packages, which are not bundled. */
 const optional = ["pg-native", "cloudflare:sockets"];
 
 /** Node's modules that cost milliseconds to load and that the first answers do without. */

@@ -1,6 +1,6 @@
-// Holds semantic versioning: compares the public API with the one that the last release had, and fails where a
-// program that uses it could break and the version does not say so. With --accept, which is part of cutting a
-// release, the API of today becomes the one to compare with.
+// Enforces semantic versioning: compares the public API with the one that the last release had, and fails where a
+// program that uses it could break and the version does not say so. With --accept, which is part of cutting a release,
+// the API of today becomes the one to compare with.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
-// Checks what the documentation says against what is there: every relative link and anchor leads somewhere, every
-// JSON block parses, every npm script and file in a command exists, and every polyfs command line is run, in a home
-// and a project of its own. A command line that the program does not understand exits with 2, and fails the check.
+// Checks the documentation: every relative link and anchor exists, every JSON block parses, every npm script and file
+// in a command exists, and every polyfs command line is run, in a home and a project of its own. A command line that
+// the program does not understand exits with 2, and fails the check.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,

@@ -97,7 +97,7 @@ function units() {
   mkdirSync(folder);
   for (const name of ["polyfs.service", "polyfs.socket"]) {
     const text = readFileSync(join(packaging, "systemd", name), "utf8");
-    // Nothing is installed here; another program stands for ours.
+    // Nothing is installed here; another program replaces ours.
     writeFileSync(join(folder, name), text.replace("/usr/local/bin/polyfs", process.execPath));
   }
   const verified = spawnSync(

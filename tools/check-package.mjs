@@ -121,7 +121,7 @@ function installInto(home, tarball) {
   }
 }
 
-/** Asked of the sources again, however the build puts them together. */
+/** Computed from the sources, however the build bundles them. */
 async function noticesNameAll(home) {
   const { build } = await import("esbuild");
   const { metafile } = await build({
@@ -142,7 +142,7 @@ async function noticesNameAll(home) {
   );
   const missing = bundled.filter(head => !text.includes(`\n${head}`));
   if (missing.length > 0) fail(`${noticesName} lacks ${missing.join(", ")}`);
-  // A guard for the search itself: these are known to be in.
+  // Guards the search itself: these are known to be included.
   for (const name of [
     "ajv",
     "iconv-lite",

@@ -1,6 +1,6 @@
 // Runs the round trip where polyfs works by other means than on Linux with /proc: with /proc hidden, on a file system
-// that ignores case and Unicode form, and as a Windows program under Wine. What cannot be had here is reported, and is
-// no failure.
+// that ignores case and Unicode form, and as a Windows program under Wine. What is unavailable here is reported, and is
+// not a failure.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

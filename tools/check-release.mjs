@@ -17,7 +17,7 @@ const metadata = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const { version } = metadata;
 const scratch = mkdtempSync(join(tmpdir(), "polyfs-release-"));
 const kept = join(root, ".cache/release");
-/** Licences that allow to distribute the code in ours. */
+/** Licences that allow us to distribute the code. */
 const allowed = new Set([
   "MIT",
   "ISC",

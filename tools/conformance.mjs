@@ -1,8 +1,7 @@
-// Runs the protocol's official conformance suite against the real HTTP stack: first with the fixtures that the
-// suite looks for, which must pass without exception, then against the program as it is shipped, where what needs
-// those fixtures is listed in a baseline. The Inspector, as a client with a token, has its turn too. They need Node
-// 22, which comes as a package; all are kept in a cache outside the repository. Without them (no network) it is
-// skipped, and says so.
+// Runs the protocol's official conformance suite against the real HTTP stack: first with the fixtures that the suite
+// looks for, which must pass without exception, then against the program as it is shipped, where what needs those
+// fixtures is listed in a baseline. The Inspector runs too, as a client with a token. They need Node 22, which comes as
+// a package; all are kept in a cache outside the repository. Without them (no network) it is skipped, and says so.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";

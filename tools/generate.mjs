@@ -1,6 +1,6 @@
-// Writes what documents say about the code from the code: the tools of each dialect, the errors, the options, and the
-// manifests. In pages, text outside of the marks is written by hand and stays. With --check it only reports what
-// is stale.
+// Generates the parts of the documents that describe the code: the tools of each dialect, the errors, the options, and
+// the manifests. In pages, text outside of the marks is written by hand and stays. With --check it only reports what is
+// stale.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +14,7 @@ const metadata = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const source = await load();
 const loaded = await Promise.all(Object.values(source.dialects).map(load => load()));
 
-/** Stands for the data of a fault without an example: each field is its own name. */
+/** The data of a fault without an example: each field is its own name. */
 const namedData = new Proxy({}, { get: (_, name) => (typeof name === "string" ? `<${name}>` : undefined) });
 
 const pages = [

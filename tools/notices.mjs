@@ -1,10 +1,10 @@
-// The licences of what is bundled. The package carries the code of others without their folders, so their notices
-// come along in one text, made from what the bundler really put in: a new dependency cannot be forgotten.
+// The licences of what is bundled. The package contains the code of other packages, so their notices are in one text,
+// generated from the bundler's output: a new dependency cannot be forgotten.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { grammarPackage } from "./grammars.mjs";
 
-/** Where the notices lie, below dist/. */
+/** Where the notices are, below dist/. */
 export const noticesName = "THIRD-PARTY-NOTICES.txt";
 
 /** The text, the same for the same inputs. Packages with the same licence to the letter share it. */

@@ -1,4 +1,4 @@
-// The calls of the reference server, which others have taken over, with what one of them leaves out.
+// The calls of the reference server, which other servers copied, and what one of them lacks.
 import { type Calls, call } from "../jobs.ts";
 
 export const reference: Calls = {

@@ -30,7 +30,7 @@ const headlines = [
   "patch-100",
 ];
 
-/** The table for those who want to know how it compares, and no more. */
+/** The short comparison table. */
 export function comparison({ rows }: Run): string {
   const lines = table(
     ["scenario", "limit", "polyfs", "best rival", "÷ rival"],

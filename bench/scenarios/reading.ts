@@ -33,7 +33,7 @@ const middle: Omit<Scenario, "id" | "title" | "targets"> = {
 const end: Omit<Scenario, "id" | "title" | "targets"> = {
   jobs: ({ files }) => [job("tail", { path: files.huge, count: 40 })],
   check([answer = ""], { size }) {
-    // Some count the nothing after the last line end as a line.
+    // Some count an empty line after the last line end.
     const count = answer.includes(hugeLine(size.hugeLines - 40).slice(0, 15)) ? 40 : 39;
     return huge(answer, size.hugeLines - count, count);
   },

@@ -68,7 +68,7 @@ async function round(trial: Trial, count: number, steps: number): Promise<void> 
   }
 }
 
-/** Saves files now and then, as programs do that know nothing of polyfs. */
+/** Saves files now and then, as a program outside polyfs does. */
 async function edit(root: string, { chance }: Trial, state: { done: boolean }): Promise<string[]> {
   const tokens: string[] = [];
   while (!state.done) {

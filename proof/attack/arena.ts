@@ -1,5 +1,5 @@
 // The fixture on which confinement is attacked: a root with something public, places outside with a secret, and every
-// kind of bridge between them. The root can be laid out anew without becoming another directory.
+// kind of link between them. The root can be reset without becoming another directory.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -21,7 +21,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 
-/** What a reply must not reveal of a file outside: its size, as numbers are written. */
+/** The size of a file outside in every notation, which a reply must not reveal. */
 const outsideSize = 777_777;
 
 export class Arena implements Disposable {
@@ -39,7 +39,7 @@ export class Arena implements Disposable {
   /** The directories that the server is started with. */
   serves: readonly string[];
   #laid: string;
-  /** What else must not change, and what must be taken away at the end. */
+  /** Other places that must not change, and what to remove at the end. */
   #around: readonly string[] = [];
   #furniture: Disposable | undefined;
 
@@ -71,7 +71,7 @@ export class Arena implements Disposable {
     return this;
   }
 
-  /** Puts the root back as it was at first, where it has changed; whether it had. */
+  /** Resets the root if it has changed; returns whether it had. */
   renew(): boolean {
     if (this.#traces() === this.#laid) return false;
     this.#empty();
@@ -106,7 +106,7 @@ export class Arena implements Disposable {
     writeFileSync(join(root, "pub.txt"), "PUBLIC\n");
     writeFileSync(join(root, "other.txt"), "KEEP\n");
     writeFileSync(join(root, "sub/inner.txt"), "PUBLIC\n");
-    // A program that leaves a trace outside when it is started, and a configuration that would start it.
+    // A program that writes a file outside when it is started, and a configuration that would start it.
     writeFileSync(join(root, "run.sh"), `#!/bin/sh\ntouch ${outside}/STARTED\ncat "$1"\n`, { mode: 0o755 });
     writeFileSync(join(root, ".ripgreprc"), `--pre=${root}/run.sh\n`);
     link("pub.txt", "inner-link");
@@ -162,7 +162,7 @@ function* below(directory: string): Generator<[name: string, path: string, stat:
   }
 }
 
-/** A file with names on both sides changes its link count and change time by what is done to the name inside. */
+/** The link count and change time of a file with names on both sides depend on the name inside. */
 function print(path: string): string {
   const stat = lstatSync(path);
   const line = `${path} ${stat.mode} ${stat.mtimeMs} ${stat.size}`;

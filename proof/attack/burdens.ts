@@ -1,5 +1,5 @@
-// Trees that are hard to carry: files without end, lines without end, directories without end. Every tool that reads
-// answers within its limits, and the server does not grow with what it is shown.
+// Trees that are hard to handle: endless files, endless lines, endless directories. Every tool that reads answers
+// within its limits, and the server's memory stays bounded.
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
@@ -22,7 +22,7 @@ interface Burden {
   readonly id: string;
   readonly story: string;
   readonly name: string;
-  /** What it takes to lay it out; a reason where it cannot be. */
+  /** Creates it; returns a reason if that is impossible. */
   lay(path: string, long: boolean): string | undefined | Promise<string | undefined>;
 }
 
@@ -53,7 +53,7 @@ export async function attackByBurdens(dialect: Dialect, { tally, long }: Trial):
       for (const [where, path] of Object.entries({ it: name, "what is around it": "." })) {
         const [first] = tool.paths ?? [];
         if (first === undefined) continue;
-        // A search reads what it is shown: 8 GiB take their time, and the caller can cancel.
+        // A search of 8 GiB takes long, and the caller can cancel it.
         if (id === "A090" && /grep|search/.test(tool.name)) continue;
         const spelled = dialect.name === "fs" ? path : join(root, path);
         const value = tool.input.properties[first]?.type === "array" ? [spelled] : spelled;

@@ -7,7 +7,7 @@ import { fields, type Spelling, sample } from "./sample.ts";
 
 export interface Carrier {
   readonly name: string;
-  /** Whether the tool knows it for a path, and that path alone decides: then a refusal can be expected. */
+  /** Whether the tool declares it as a path, and that path alone decides: then a refusal is expected. */
   readonly decides: boolean;
   args(path: string): Record<string, unknown>;
 }
@@ -15,7 +15,7 @@ export interface Carrier {
 export function carriersOf(tool: Tool, spelling: Spelling): Carrier[] {
   const places: Place[] = [];
   for (const [name, schema] of Object.entries(tool.input.properties)) {
-    // What a shell reads is attacked by commands.
+    // Commands cover what a shell reads.
     if (tool.effect === "runs" && name === "command") continue;
     const declared = tool.paths?.includes(name as never) ?? false;
     places.push(...placesIn(tool, name, schema, spelling, declared));

@@ -1,5 +1,5 @@
 // Things are moved while the server holds them: the root gives its name to another directory, a directory leaves the
-// root during a write, a temporary file becomes a link. The server works where it was let in, or fails.
+// root during a write, a temporary file becomes a link. The server works in the granted directory, or fails.
 import {
   existsSync,
   lstatSync,
@@ -32,7 +32,7 @@ export async function attackByDisplacing(dialect: Dialect, { tally, long }: Tria
       for (let round = 0; round < rounds; round++) {
         const content = `${round}\n`.repeat(200_000);
         target.observe(await target.call(writer.name, { ...sample(writer, target.spelling), content }));
-        // The links are the attacker's, not the server's to clear away.
+        // The links are the attacker's; the server need not remove them.
         for (const name of readdirSync(root).filter(isTemporaryName))
           rmSync(join(root, name), { force: true });
         await target.inspect(await target.request("ping"));
@@ -88,7 +88,7 @@ function planting(directory: string, target: string): Disposable {
   const watcher = watch(directory, (_, name) => {
     if (name === null || !isTemporaryName(name)) return;
     try {
-      // The link itself is seen, too: to answer that by another would never end.
+      // The link itself is noticed, too: replacing it again would never end.
       if (lstatSync(join(directory, name)).isSymbolicLink()) return;
       rmSync(join(directory, name));
       symlinkSync(target, join(directory, name));

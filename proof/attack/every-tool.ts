@@ -8,7 +8,7 @@ import { failed, type Target } from "./target.ts";
 interface Extent {
   /** How the calls travel, for the names of failures. */
   readonly by?: string;
-  /** Which part of the calls that decide is made. */
+  /** The share of the deciding calls that is made. */
   readonly part?: number;
   readonly cases?: readonly PathCase[];
 }
@@ -57,7 +57,7 @@ async function attempt(
   const strict = one.refused === "everywhere" && !asTheOriginal(target, one);
   // History knows names that are gone, so asking it for one is not a mistake.
   const reading = one.refused !== "never" && tool.effect === "reads" && tool.name !== "list_changes";
-  // A dry run does not go so far as to try how long a path may be.
+  // A dry run does not check the length of a path.
   const rehearsed = carrier.name.endsWith("dry_run") && one.id === "A023";
   if ((strict || reading) && !rehearsed && carrier.decides && !failed(answer))
     throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);

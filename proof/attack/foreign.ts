@@ -33,7 +33,7 @@ const shapes: readonly Shape[] = [
   { story: "below a directory", links: way => ({ bait: way }), path: "bait/sub/secret.txt" },
   { story: "new below a directory", links: way => ({ bait: way }), path: "bait/sub/new.txt" },
   { story: "a link to a link", links: way => ({ bait: "second", second: way }), path: "bait/secret.txt" },
-  // The path over there is, to the letter, the path that was asked for.
+  // The path in the other namespace is exactly the requested path.
   { story: "its own name", links: way => ({ sub: `${way}/sub` }), path: "sub/secret.txt" },
   { story: "its own name, deep", links: way => ({ sub: `${way}/sub` }), path: "sub/x/y/z/secret.txt" },
 ];

@@ -1,4 +1,4 @@
-// Whether something outside exists must not show: what is there and what is not get the same answer, by every tool.
+// No tool may reveal whether something outside exists: existing and missing paths get the same answer.
 import type { Trial } from "../suite.ts";
 import { carriersOf } from "./carriers.ts";
 import type { Target } from "./target.ts";

@@ -1,5 +1,5 @@
-// What must still work among all that: a wall that lets no one through is no proof. Long names can be written, links
-// inside are followed, a search passes by what cannot be read, and one slow file does not hold up the others.
+// Ordinary work that must still succeed, so that refusing everything does not pass. Long names can be written, links
+// inside are followed, a search skips unreadable files, and one slow file does not block the others.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Trial } from "../suite.ts";

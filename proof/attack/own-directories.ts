@@ -73,7 +73,7 @@ async function attackOne(
   }
 }
 
-/** A file of ours under a name that the program would read, wherever the directory is by now. */
+/** A file of ours under a name that the program would read, wherever the directory is now. */
 function isPlanted(path: string, directory: string): boolean {
   const name = directory.split("/").at(-1) ?? "";
   return path.endsWith(planted) && path.includes("/") && path.split("/").includes(name);
@@ -89,7 +89,7 @@ function commandsAt(directory: string): string[] {
   ];
 }
 
-/** Changes that put something there, or that take a directory above it away. */
+/** Changes that create something there, or move a directory above it. */
 function argumentsAt(tool: Tool, home: string, directory: string): Record<string, unknown>[] {
   const spelling = { file: "pub.txt", fresh: "fresh.txt", directory: "." };
   const top = directory.split("/")[0] ?? "";

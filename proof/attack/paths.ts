@@ -8,8 +8,8 @@ export interface PathCase {
   /** One or more spellings. */
   readonly path: (arena: Arena) => string | readonly string[];
   /**
-   * `everywhere`: no tool may accept it. `reading`: it is a name of the root that leads nowhere or outside; a tool
-   * that writes may deal with the name itself. `never`: it may be accepted, and only what happens then counts.
+   * `everywhere`: no tool may accept it. `reading`: it is a name of the root that leads nowhere or outside; a tool that
+   * writes may deal with the name itself. `never`: it may be accepted, and only the effect counts.
    */
   readonly refused: "everywhere" | "reading" | "never";
 }

@@ -1,5 +1,5 @@
-// Messages that are not calls, or calls that are none: each is answered or passed over, and the server goes on. Random
-// ones are the fuzz suite's.
+// Malformed messages and calls: each is answered or ignored, and the server continues. The fuzz suite sends random
+// ones.
 
 import type { Dialect } from "../../src/contract/dialect.ts";
 import type { Trial } from "../suite.ts";

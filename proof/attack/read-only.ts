@@ -11,7 +11,7 @@ export async function attackReadOnly(
   runFlags: readonly string[],
 ): Promise<void> {
   if (!tally.wants("A129")) return;
-  // Commands as they are asked for, as the contract has them, and without a sandbox.
+  // Commands as requested, with the contract's defaults, and without a sandbox.
   for (const flags of [runFlags, [], ["--allow-run=unsandboxed"]]) await attackWith(dialect, tally, flags);
 }
 

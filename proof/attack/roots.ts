@@ -1,5 +1,5 @@
-// The root itself cannot be deleted, moved or replaced, however it is spelled; and what must not be overwritten or
-// deleted without saying so stays.
+// The root itself cannot be deleted, moved or replaced, however it is spelled; and files that need an explicit option
+// to be overwritten or deleted stay.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../src/contract/tool.ts";

@@ -1,5 +1,5 @@
-// Arguments that a tool accepts, made from its schema: what an attack puts into one place stands among others that
-// would let it through.
+// Arguments that a tool accepts, made from its schema: the attacked parameter is surrounded by valid ones, which would
+// let it through.
 import type { Schema } from "../../src/contract/schema.ts";
 import type { Tool } from "../../src/contract/tool.ts";
 
@@ -14,7 +14,7 @@ const texts: readonly (readonly [RegExp, string])[] = [
 ];
 
 export interface Spelling {
-  /** A file of the root that is there. */
+  /** An existing file in the root. */
   readonly file: string;
   /** One that is not. */
   readonly fresh: string;

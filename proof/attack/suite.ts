@@ -53,7 +53,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
       await attackByCommands(target, trial, sandboxed);
     },
     async () => {
-      // HTTP serves the same tools: a sample shows that nothing is lost on the way.
+      // HTTP serves the same tools: a sample shows that the checks apply there, too.
       await using target = await overHttp(dialect);
       await attackEveryTool(target, trial, { by: "HTTP", part: trial.long ? 1 : 0.1 });
     },

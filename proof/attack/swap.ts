@@ -49,9 +49,9 @@ const flips: readonly Flip[] = [
   { id: "A156", story: "a file for a pipe", name: "f", target: undefined, paths: ["f", "."] },
 ];
 
-/** How many calls are on their way at once. */
+/** How many calls are sent at once. */
 const inFlight = 6;
-/** This many calls are made even where the machine is slow, unless it takes so much longer. */
+/** This many calls are made even on a slow machine, within a longer time limit. */
 const fewest = 300;
 const mostSeconds = 10;
 
@@ -70,8 +70,8 @@ export async function attackBySwapping(
 }
 
 /**
- * A directory that undo restores gets its mode after it was made: what the attacker has put under its name by then must
- * keep its own.
+ * A directory that undo restores gets its mode after it was made: what the attacker put under its name must keep its
+ * own mode.
  */
 export async function attackNewDirectories(dialect: Dialect, { tally, long, say }: Trial): Promise<void> {
   const names = dialect.tools.map(({ name }) => name);
@@ -105,7 +105,7 @@ export async function attackNewDirectories(dialect: Dialect, { tally, long, say 
   });
 }
 
-/** So many chances to be in time. */
+/** The number of attempts to win the race. */
 const newDirectories = 200;
 
 async function race(
@@ -152,7 +152,7 @@ async function race(
   await target.request("ping");
   if (target.arena.fingerprint() !== outside) throw new Error("something outside has changed");
   say(`${flip.id} ${dialect.name}: ${swaps} swaps, ${met.answered} answered, ${met.refused} refused`);
-  // An attack that met only one side of the swap has shown nothing.
+  // An attack that met only one side of the swap proves nothing.
   if (swaps < 20) throw new Error(`the attacker swapped only ${swaps} times`);
   if (met.answered === 0 || met.refused === 0) throw new Error(`no race: ${JSON.stringify(met)}`);
   tally.survived(met.answered + met.refused);
@@ -181,7 +181,7 @@ function pathsFor({ name }: Tool, { paths }: Flip): readonly string[] {
   return /delete|move/.test(name) ? paths.filter(path => path !== ".") : paths;
 }
 
-/** What the tools are given to work on. It is tended by its handles, wherever the attacker has put it. */
+/** The files that the tools work on. They are restored through handles, wherever the attacker moved them. */
 class Field implements Disposable {
   readonly #handles: readonly number[];
 
@@ -192,7 +192,7 @@ class Field implements Disposable {
     writeFileSync(join(base, "f"), "PUBLIC\nSECRET\n");
   }
 
-  /** Puts back what was deleted, moved or changed. Some directories are gone permanently: then others are not. */
+  /** Puts back what was deleted, moved or changed. Directories that are gone are created again. */
   tend(): void {
     for (const [index, handle] of this.#handles.entries()) {
       if (index === 0) continue;
@@ -218,7 +218,7 @@ interface Attacker {
   stop(): Promise<number>;
 }
 
-/** The target that stands for a named pipe (swapper-program.mjs). */
+/** The target that means a named pipe (swapper-program.mjs). */
 const pipe = "pipe";
 
 function swapper(name: string, link: string, target: string): Attacker {

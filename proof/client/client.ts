@@ -1,5 +1,5 @@
-// What the suites that talk to servers talk through: a connection that sends requests and takes answers, be it over
-// standard input and output or over HTTP. A request that is not answered in time is an error of the server.
+// A connection to a server, over standard input and output or over HTTP, that sends requests and receives answers. A
+// request that is not answered in time is an error of the server.
 export interface Message {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
@@ -16,7 +16,7 @@ export interface Answer {
   readonly code?: number;
 }
 
-/** The server has gone, or nothing came in time: not an answer, so it is unknown whether the call was done. */
+/** The server is gone, or did not answer in time: it is unknown whether the call was done. */
 export class NoAnswer extends Error {
   readonly reason: "gone" | "late";
 

@@ -1,4 +1,4 @@
-// A server as a process of its own, spoken to line by line.
+// A server as its own process, with one message per line.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { codeCache, program } from "../places.ts";
 import { type Client, clientInfo, type Message, NoAnswer, revision } from "./client.ts";
@@ -34,7 +34,7 @@ export class StdioClient implements Client {
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
   /** Told about each line as it comes. */
   onLine: (line: string) => void = () => undefined;
-  /** The last of what it said on standard error. */
+  /** The end of its standard error. */
   said = "";
   #pieces: string[] = [];
   #ids = 0;

@@ -82,7 +82,7 @@ export async function work(
   }
 }
 
-/** Whether an answer speaks for the present: it does not say that the store is out of reach. */
+/** Whether an answer is current: it does not say that the store is unreachable. */
 function isAboutTheFile(said: string): boolean {
   return !/shared store|server is|too many/i.test(said);
 }

@@ -1,5 +1,5 @@
-// The network between a replica and the database: a TCP proxy that can be cut. Cut, it is a network that loses every
-// packet: connections stay open and nothing arrives, until it is healed.
+// The network between a replica and the database: a TCP proxy that can be cut. While it is cut, every packet is lost:
+// connections stay open and nothing arrives, until it is restored.
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export class Cable implements AsyncDisposable {

@@ -37,7 +37,7 @@ export class Cluster implements AsyncDisposable {
   /** The networks of the replicas, where they have some of their own. */
   readonly #network: Network | undefined;
   readonly #places: NetworkPlace[] = [];
-  /** What stands in for them otherwise, where they share a database. */
+  /** Replaces the networks if the replicas share a database. */
   readonly #cables: Cable[] = [];
   readonly #addresses: string[] = [];
   readonly #cut = new Set<number>();
@@ -163,7 +163,7 @@ export class Cluster implements AsyncDisposable {
     return this.#cut.has(i);
   }
 
-  /** As a machine that loses power; `anew` also loses its disk. */
+  /** Like a machine that loses power; with `anew`, also its disk. */
   async killReplica(i: number, anew: boolean): Promise<void> {
     const server = this.#servers[i];
     server?.kill();

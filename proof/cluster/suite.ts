@@ -39,7 +39,7 @@ export const clusterSuite: Suite = {
       disturb(cluster, trial, isOver),
     ]);
     await settle(cluster);
-    await cluster.startReplica(cluster.count); // a machine that was not there
+    await cluster.startReplica(cluster.count); // a new machine
     await settle(cluster);
     await judge(cluster, deeds, trial);
   },

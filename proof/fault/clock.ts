@@ -80,7 +80,7 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
       clock.set(offset); // and again for the next, which finds what is older or younger than itself
       wire = await server.serve({ env: clock.env });
       await write("4");
-      // Taking back twice is taking back the taking back, so each is named: newest first.
+      // A second undo would revert the first, so each change is named: newest first.
       const listed = await told(wire, "list_changes", {});
       const ids = [...listed.matchAll(/^(\w{11}) · /gm)].map(([, id = ""]) => id);
       await told(wire, "undo", {});

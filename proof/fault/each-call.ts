@@ -1,5 +1,5 @@
 // Each system call of a commit fails in turn, by each of the ways in which such calls fail; and the process is killed
-// in each in turn, and in each of the recovery. The tree is wholly before or wholly after, and the next commit works.
+// in each in turn, and in each of the recovery. The change is made completely or not at all, and the next commit works.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,10 @@ import type { Trial } from "../suite.ts";
 
 type Tree = Record<string, string>;
 
-/** R010 to R019: no room, a broken disk, no handles, no leave, a signal, a quota, a size, a disk gone read-only. */
+/**
+ * R010 to R019: no space, a broken disk, no handles, no permission, a signal, a quota, a size limit, a disk that turned
+ * read-only.
+ */
 const errors = ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "EDQUOT", "EFBIG", "EROFS"];
 
 export async function failInEachCall({ tally, chance, long }: Trial): Promise<void> {
@@ -34,7 +37,7 @@ export async function failInEachCall({ tally, chance, long }: Trial): Promise<vo
   }
 }
 
-/** Whether there was such a call at all. */
+/** Whether there was such a call. */
 async function failIn(
   scenario: Scenario,
   at: number,

@@ -70,7 +70,7 @@ async function dieAtWork(server: ServerUnderTest, ms: number): Promise<void> {
   await write;
 }
 
-/** A server that has few handles from its start. Most do not get far. */
+/** A server that has few handles from its start. Most fail early. */
 async function startPoorly(server: ServerUnderTest, most: number): Promise<void> {
   try {
     const wire = await server.serve({ before: ["sh", "-c", `ulimit -n ${most}; exec "$@"`, "sh"] });

@@ -1,5 +1,5 @@
-// The server is killed at random instants while it works, and started again: the tree is what some whole number of
-// its calls has made, no fewer than it had acknowledged.
+// The server is killed at random instants while it works, and started again: the tree is the result of a whole number
+// of its calls, at least those that it had acknowledged.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import type { Trial } from "../suite.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Trial } from "../suite.ts";
 import { ServerUnderTest, told } from "./server-under-test.ts";
 
-/** The shell is the namespace's first process; with the tracer of it, all that is in it goes. */
+/** The shell is the namespace's first process; when its tracer ends, everything in it ends. */
 const elsewhere = ["unshare", "-p", "-f", "--mount-proc", "--kill-child"];
 const names = Array.from({ length: 10 }, (_, i) => `f${i}`);
 const hunk = (name: string, from: number) =>

@@ -1,4 +1,4 @@
-// Accidents on the list that this suite does not make, and where they are shown instead, if they are.
+// Failures on the list that this suite does not cause, and the tests that cover them, if any.
 export const notRun: Readonly<Record<string, string>> = {
   R006: "power cuts have a suite of their own: npm run proof -- power",
   R007: "as R006",

@@ -1,5 +1,5 @@
-// The state directory is damaged, full, read-only, or from another version: files are still served, nothing in the
-// tree changes by it, and a write is done or refused, as it says.
+// The state directory is damaged, full, read-only, or from another version: files are still served, the tree does not
+// change, and a write is done or refused, as the answer says.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -82,7 +82,7 @@ export async function damageState({ tally, chance, long }: Trial): Promise<void>
   }
 }
 
-/** Serves, changes nothing by itself, and does as it says. */
+/** Serves files, changes nothing on its own, and its answers are true. */
 async function survives(server: ServerUnderTest, before: Readonly<Record<string, string>>): Promise<void> {
   const wire = await server.serve();
   if (!(await told(wire, "read_file", { path: "a" })).includes("2")) throw new Error("a cannot be read");

@@ -1,4 +1,4 @@
-// The fault suite: breaks the machine under the server, and looks whether the files are whole.
+// The fault suite: breaks the machine under the server, and checks that the files are intact.
 import type { Suite } from "../suite.ts";
 import { jumpClocks, startTogether } from "./clock.ts";
 import { failInEachCall, killInEachCall, killInRecovery } from "./each-call.ts";

@@ -1,5 +1,5 @@
-// Failures from below Node: strace makes a system call of the whole program fail or be cut short, for calls that only
-// a change of files makes. Nothing in the program knows of it, so nothing can be kind to the test.
+// Failures from below Node: strace makes a system call of the whole program fail or be cut short, for calls that only a
+// change of files makes. Nothing in the program knows about it.
 import { spawnSync } from "node:child_process";
 import { program } from "../places.ts";
 import type { Trial } from "../suite.ts";

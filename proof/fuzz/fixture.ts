@@ -1,4 +1,4 @@
-// A tree of files that readers trip over.
+// A tree of files that are hard to read.
 import {
   closeSync,
   ftruncateSync,

@@ -1,5 +1,5 @@
-// The same over HTTP: wrong bodies, headers, methods and addresses. Every request gets a reply, none of them blames
-// the server, and what looks like JSON-RPC is JSON-RPC.
+// The same over HTTP: wrong bodies, headers, methods and addresses. Every request gets a reply, none is an internal
+// error, and every JSON-RPC reply is valid.
 
 import type { Chance } from "../chance.ts";
 import { HttpClient, HttpServer, messageIn } from "../client/http-client.ts";

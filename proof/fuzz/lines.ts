@@ -1,4 +1,4 @@
-// Lines to send: random bytes, random JSON, random messages, calls that are in order and calls that are spoiled.
+// Lines to send: random bytes, random JSON, random messages, valid calls and corrupted calls.
 import type { Chance } from "../chance.ts";
 import type { Tool } from "./judge.ts";
 import { type Json, oddString, oddValue, spoiled, spoiledText } from "./odd.ts";

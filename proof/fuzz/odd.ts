@@ -1,4 +1,4 @@
-// Values that programs trip over, and ways to spoil a value that is fine.
+// Values that programs often mishandle, and ways to corrupt a valid value.
 import type { Chance } from "../chance.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,5 +1,5 @@
-// Patches into the parsers, in both notations: random lines of their vocabulary, and patches that are in order with
-// a few bytes or lines exchanged. They give a patch or a Fault, in time, and a patch gives a text or a Fault.
+// Patches into the parsers, in both notations: random lines of their vocabulary, and valid patches with a few bytes or
+// lines exchanged. They give a patch or a Fault, in time, and a patch gives a text or a Fault.
 import { applyFilePatch } from "../../src/engine/edit/hunks.ts";
 import { createdContent, parsePatch } from "../../src/engine/edit/patch.ts";
 import { Fault } from "../../src/engine/fault.ts";
@@ -73,7 +73,7 @@ export async function patches({ chance, tally }: Trial, rounds: number): Promise
     await tally.attempt(`patch ${JSON.stringify(patch.slice(0, 2000))}`, async () => {
       const before = process.cpuUsage();
       await applied(patch, body);
-      const { user, system } = process.cpuUsage(before); // on a busy machine, a clock tells of others
+      const { user, system } = process.cpuUsage(before); // processor time: on a busy machine, the clock includes other processes
       const took = (user + system) / 1000;
       if (took > slowMs) throw new Error(`it took ${Math.round(took)} ms`);
     });

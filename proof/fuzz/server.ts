@@ -1,4 +1,4 @@
-// A server that is talked to wrongly. Whatever it says is judged; every request must be answered, once.
+// A server that gets malformed input. Every output is checked; every request must be answered once.
 import { type Message, NoAnswer } from "../client/client.ts";
 import { residentMb } from "../client/process-facts.ts";
 import { StdioClient } from "../client/stdio-client.ts";
@@ -62,7 +62,7 @@ export class FuzzedServer {
     this.client.raw(Buffer.concat([line, Buffer.from("\n")]));
   }
 
-  /** Waits for all that is owed, and for a sign of life. Throws what was wrong since the last time. */
+  /** Waits for all pending answers and a ping. Throws what was wrong since the last time. */
   async settle(): Promise<void> {
     const id = `ping-${++this.#pings}`;
     const ping = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });

@@ -1,4 +1,5 @@
-// Whatever comes in, the server stays, answers each request once and in its protocol, in time and within bounds.
+// Whatever it receives, the server keeps running and answers each request once, with valid messages, in time and within
+// limits.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// What a merge of known hunks has to give, by trying everything: each shortest way from the base to the other text
-// says which lines were changed there, and each of them gives one outcome. Slow, short, and without any cleverness.
+// What a merge of known hunks has to give, by trying everything: each shortest way from the base to the other text says
+// which lines were changed there, and each of them gives one outcome. Slow, short and simple.
 
 /** Lines [start, end) of the base became `lines`. */
 export interface Hunk {

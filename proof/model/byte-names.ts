@@ -3,7 +3,7 @@ import type { Chance } from "../chance.ts";
 
 const mostBytes = 255;
 
-/** What names are put together from; what others have tripped over comes often. */
+/** The parts of names; those that programs often mishandle are frequent. */
 const pieces: readonly (string | readonly number[])[] = [
   "a",
   "B",

@@ -1,4 +1,4 @@
-// The tree that a program starts from: names and contents that others have tripped over.
+// The tree that a program starts from: names and contents that programs often mishandle.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { bytesOf } from "./spelling.ts";
@@ -48,7 +48,7 @@ const links: Readonly<Record<string, string>> = {
   "\\xfelink": `${bytes}/\\xff\\xc3.txt`,
 };
 
-/** What programs name: what is there, what is not, and the same in other words. */
+/** The paths that programs use: existing, missing, and other spellings of the same. */
 export const names: readonly string[] = [
   ...Object.keys(files),
   ...Object.keys(links),

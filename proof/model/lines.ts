@@ -69,7 +69,7 @@ interface Hunk {
   readonly added: readonly string[];
 }
 
-/** What turns `a` into `b`. Lines are as good as unique, so there is hardly ever a choice. */
+/** What turns `a` into `b`. Lines are almost unique, so there is rarely a choice. */
 function hunksOf(a: readonly string[], b: readonly string[]): Hunk[] {
   const common = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
   const at = (i: number, j: number) => common[i]?.[j] ?? 0;

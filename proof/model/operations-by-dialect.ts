@@ -1,5 +1,5 @@
-// The same operations in other dialects, as far as they have them: plain ones only, since each contract has its own
-// mind about encodings, links and missing directories. What they change, our own tools must see, list and undo.
+// The same operations in other dialects, as far as they have them: plain ones only, because contracts differ about
+// encodings, links and missing directories. What they change, our own tools must see, list and undo.
 import type { Answer } from "../client/client.ts";
 import type { Call } from "./calls.ts";
 import type { Changing } from "./operation.ts";

@@ -1,4 +1,4 @@
-// The changes of a program, as the model remembers them, and what taking one back must give.
+// The changes of a program, as the model remembers them, and what undoing one must give.
 
 import { joined } from "./expect.ts";
 import { bytesOf, contentOf, isBinary, linesIn, merged } from "./lines.ts";

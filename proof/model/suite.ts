@@ -1,5 +1,5 @@
-// Random programs run against real servers and against a model of a few hundred lines, side by side. A difference is
-// a bug in one of the two. What fails is made as small as it can be, and printed as the calls that lead there.
+// Random programs run against real servers and against a model of a few hundred lines, side by side. A difference is a
+// bug in one of the two. A failure is minimised and printed as the calls that lead to it.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Several changes at once, from several connections: what comes of them must be what comes of them in some order.
+// Several changes at once, from several connections: the result must be that of some order.
 import { setTimeout as pause } from "node:timers/promises";
 import { after } from "./expect.ts";
 import type { Changing } from "./operation.ts";

@@ -11,7 +11,7 @@ import { complaint } from "./readings.ts";
 import type { Servers } from "./servers.ts";
 import { differences, find, Refused, readTree, sameNode, show, type Tree } from "./tree.ts";
 
-/** What is cleared away after an answer has a moment to go. */
+/** Temporary files are removed shortly after an answer. */
 const settlingMs = 20_000;
 
 /** An entry of the history: its id, its tool, and all that is said about it. */

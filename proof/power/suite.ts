@@ -1,6 +1,6 @@
 // The power suite: cuts the power under servers at work, and looks whether every answered change is there with its
-// history. Most cuts are acted out on a recording of all file system calls, which can lose and reorder everything
-// that was not flushed; some are made on real file systems in loop devices.
+// history. Most cuts are acted out on a recording of all file system calls, where everything that was not flushed can
+// be lost or reordered; some are made on real file systems in loop devices.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";

@@ -1,4 +1,4 @@
-// Whole files that say themselves whether they are whole: the first line is the sum of the rest.
+// Files with their own checksum: the first line is the sum of the rest.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";

@@ -1,5 +1,5 @@
-// What must hold at the end: every acknowledged edit is there, every file is whole and in its place, nothing
-// else lies about, the history can be read from end to end, and the last changes can be undone.
+// What must hold at the end: every acknowledged edit is there, every file is intact and in its place, there are no
+// stray files, the history can be read from end to end, and the last changes can be undone.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call } from "../client/client.ts";

@@ -1,5 +1,5 @@
-// An editor that knows nothing of servers: it saves whole files as editors do, and changes a line of its own in the
-// ledgers when no one else uses them.
+// An editor outside polyfs: it saves whole files as editors do, and changes a line of its own in the ledgers when no
+// one else uses them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";

@@ -1,5 +1,5 @@
-// Where a client sits: a server of its own over standard input and output, or a session with the one that all share
-// over HTTP. Its dialect changes with each start.
+// The connection of a client: its own server over standard input and output, or a session with the shared one over
+// HTTP. Its dialect changes with each start.
 import { performance } from "node:perf_hooks";
 import { type Answer, type Client, call, NoAnswer } from "../client/client.ts";
 import { HttpClient, type HttpServer } from "../client/http-client.ts";
@@ -77,7 +77,7 @@ export class SoakClient {
     }
   }
 
-  /** Ends in good order, and begins anew in the next dialect. */
+  /** Exits cleanly, and starts again in the next dialect. */
   async restart(): Promise<void> {
     await this.close();
     this.#turn++;
@@ -85,7 +85,7 @@ export class SoakClient {
     await this.open();
   }
 
-  /** As the system does it to those that hold too much. */
+  /** As the kernel's out-of-memory killer does. */
   kill(): boolean {
     if (!(this.#client instanceof StdioClient)) return false;
     this.#client.kill();

@@ -1,5 +1,5 @@
-// One client: reads, searches, edits its lines, writes whole files, moves a file of its own about, and takes changes
-// back. After each answer it knows what must be on the disk, and checks.
+// One client: reads, searches, edits its lines, writes whole files, moves its own file around, and undoes changes.
+// After each answer it knows what must be on the disk, and checks.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";
@@ -105,7 +105,7 @@ export class Worker {
     if (answer?.failed) this.#refused("write", answer);
   }
 
-  /** A file of its own: written, or what was written taken back. */
+  /** Its own file: written, or the last write undone. */
   async #undo(): Promise<void> {
     const path = this.#own;
     const { calls } = this.#place.meter.counts;

@@ -1,5 +1,5 @@
-// Whether the machine held up what ran on it: a virtual one whose processors or memory the host gives to others. Such
-// time counts as processor time of whatever was to run.
+// Whether the host took processors or memory from this virtual machine. Such time counts as processor time of the
+// waiting process.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 

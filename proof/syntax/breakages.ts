@@ -1,5 +1,5 @@
-// Random small changes of real files: some break the syntax, some do not. What an edit's answer would tell is held
-// against what the language's own parser says.
+// Random small changes of real files: some break the syntax, some do not. The errors that an edit would report are
+// compared with those of the language's own parser.
 import { newErrors } from "../../src/engine/syntax/new-errors.ts";
 import type { Chance } from "../chance.ts";
 import type { Trial } from "../suite.ts";

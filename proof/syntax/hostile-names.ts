@@ -1,4 +1,5 @@
-// Small programs in which one name means many things: what a rename by name calls sure is held against TypeScript.
+// Small programs in which one name means many things: the places that a rename calls sure are compared with
+// TypeScript's.
 
 export const hostileFiles: Readonly<Record<string, string>> = {
   "shadow.ts": `export const item = 1;

@@ -1,5 +1,5 @@
-// Renames by name beside TypeScript's own: no place that is called sure may be another thing, and every place that
-// belongs to the thing is either sure or listed.
+// Renames by name beside TypeScript's own: no place that is called sure may be another symbol, and every place of the
+// symbol is either sure or listed.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Choice, usesInFiles } from "../../src/engine/syntax/rename.ts";

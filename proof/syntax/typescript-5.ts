@@ -1,5 +1,5 @@
-// TypeScript 5, whose parser and language service can be asked; TypeScript 7 has no such interface. It is fetched
-// when it is first needed, and lies apart: beside version 7 both would claim the name `tsc`.
+// TypeScript 5, whose parser and language service can be asked; TypeScript 7 has no such interface. It is fetched when
+// it is first needed, into its own folder: beside version 7 both would claim the name `tsc`.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

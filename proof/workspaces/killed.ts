@@ -1,4 +1,4 @@
-// Programs that are killed while they fork, merge, drop and collect. Afterwards every workspace is whole or not there,
+// Programs that are killed while they fork, merge, drop and collect. Afterwards every workspace is complete or absent,
 // the base has all of a merge or nothing of it, and no orphans are left.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -86,7 +86,7 @@ async function wholeOrGone(
 ): Promise<void> {
   const { workspaces } = fixture;
   const main = await workspaces.find("main");
-  // Opening it brings a commit that was cut short to its end.
+  // Opening it completes an interrupted commit.
   using opened = workspaces.openTree(main, fixture.opener, "read-write");
   opened.directory(opened.at(".")).close();
   const now = JSON.stringify(sorted(treeOf(base)));

@@ -1,5 +1,5 @@
-// What a merge of forks should come to, in the simplest terms: a file is an identity with a path and lines. Lines are
-// only replaced, so two sides overlap where they changed the same line or neighbours.
+// The expected result of merging forks, as a simple model: a file is an identity with a path and lines. Lines are only
+// replaced, so two sides overlap where they changed the same line or neighbours.
 import type { Chance } from "../chance.ts";
 
 export interface ModelFile {

@@ -41,5 +41,5 @@ export function refuseServed(option: string, path: string, workspace: Workspace)
   } catch {
     return; // it is outside the served directories
   }
-  throw new UsageError(`${option} ${path} lies in a directory that callers may write`);
+  throw new UsageError(`${option} ${path} is in a directory that callers may write`);
 }

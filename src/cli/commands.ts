@@ -59,7 +59,7 @@ export const commands: Subcommands = {
     load: async () => (await import("./commands/grant.ts")).grant,
   },
   grants: {
-    summary: "List what is granted",
+    summary: "List the current grants",
     load: async () => (await import("./commands/grant.ts")).grants,
   },
   revoke: {

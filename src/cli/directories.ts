@@ -71,7 +71,9 @@ function refuseServedPolicy(engine: Engine, policy: ChosenPolicy | undefined): v
   const root = engine.workspace.roots.find(({ path }) => isWithin(file, path));
   if (root === undefined) return;
   engine[Symbol.dispose]();
-  throw new UsageError(`the policy ${policy.file} lies in ${root.path}, which is served: keep it elsewhere`);
+  throw new UsageError(
+    `the policy ${policy.file} is inside ${root.path}, which is served: move it elsewhere`,
+  );
 }
 
 /** The directories that can be served, where any of them can. */

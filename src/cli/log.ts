@@ -42,7 +42,7 @@ export function tellStart(
   log.started(`started at ${at}`, {
     version,
     dialect: dialect.name,
-    serves: roots.length === 0 ? "what the client or its token names" : roots.join(", "),
+    serves: roots.length === 0 ? "the directories that the client or its token names" : roots.join(", "),
     policy,
     commands: how,
     ...(sandbox !== undefined && { sandbox }),

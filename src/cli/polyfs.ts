@@ -9,7 +9,7 @@ import { keepCompiled } from "./keep-compiled.ts";
 const cache = codeCache(process.argv.slice(2), process.env);
 const compiled = runCompiled(join(__dirname, "program.cjs"), cache);
 const { value } = compiled;
-if (typeof value !== "function") throw new Error("program.cjs is not what the build makes");
+if (typeof value !== "function") throw new Error("program.cjs does not match the build");
 value(exports, require, module);
 // Over HTTP bytes are not counted; usually a client has called by the first check.
 keepCompiled(compiled, () => (cache?.use === "http" ? 1 : process.stdin.bytesRead));

@@ -26,7 +26,7 @@ export async function openTelemetry(
   const { startTelemetry } = await import("../host/telemetry/telemetry.ts");
   const { RequestSpans } = await import("../mcp/request-spans.ts");
   const telemetry = startTelemetry(env, foreign, problem => log.warn(problem));
-  const to = foreign ? "the SDK that was loaded before" : hostOf(endpoint ?? "");
+  const to = foreign ? "the SDK that was loaded with Node" : hostOf(endpoint ?? "");
   const { tracer, meter } = telemetry;
   const leaf = store === undefined ? telemetry.leaf : undefined;
   return { tracing: new RequestSpans({ tracer, meter, leaf }), to, end: telemetry.end };

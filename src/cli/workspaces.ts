@@ -105,7 +105,7 @@ async function found(workspaces: Workspaces, name: string): Promise<WorkspaceRec
 
 async function names(workspaces: Workspaces): Promise<string> {
   const all = (await workspaces.list()).map(({ name }) => name);
-  return all.length === 0 ? "; there is none yet" : `; there is ${all.slice(0, 20).join(", ")}`;
+  return all.length === 0 ? "; there are none yet" : `; there is ${all.slice(0, 20).join(", ")}`;
 }
 
 /** Makes the files ready for what this server may do with them. Faults become usage errors. */
@@ -145,7 +145,7 @@ export function keepInOrder(workspaces: Workspaces, graceMs: number, log: Log): 
         );
       await collect(workspaces, graceMs);
     } catch (error) {
-      log.error("workspaces could not be tidied", error);
+      log.error("workspaces could not be cleaned up", error);
     }
   };
   setTimeout(run, soonMs).unref();

@@ -10,7 +10,7 @@ const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   both_renamed: "both moved it, to different places",
   kinds: "it is a file on one side and something else on the other",
   modes: "both changed its permissions",
-  in_the_way: "what the base has there now is in the way",
+  in_the_way: "the base has something else at that path",
 };
 
 const mostLines = 40;

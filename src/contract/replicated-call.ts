@@ -56,7 +56,7 @@ function noted(outcome: Outcome, staleMs: number | undefined): Outcome {
 
 /** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */
 function unpublished(outcome: Outcome, fault: Fault): Outcome {
-  const text = `[${say(plainWording, fault)}. What commands changed is in this server's copy, and reaches the others when the store can be used again: do not repeat a command that has run.]`;
+  const text = `[${say(plainWording, fault)}. The changes of commands are in this server's copy, and reach the others when the store can be used again: do not repeat a command that has run.]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
 }
@@ -67,7 +67,7 @@ const mostNamed = 5;
 function overlapped(outcome: Outcome, paths: readonly string[]): Outcome {
   const named = paths.slice(0, mostNamed).map(printable).join(", ") || "a file that the policy denies";
   const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
-  const text = `[While the command ran, another server wrote in the same place as something here that was not published yet: ${named}${more}. The other server's content is in the file; what was here is in the history. Read the file before you change it again.]`;
+  const text = `[While the command ran, another server wrote in the same place as unpublished changes here: ${named}${more}. The other server's content is in the file; what was here is in the history. Read the file before you change it again.]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
 }

@@ -64,7 +64,7 @@ export function whyIrrevocable({ path, inside, reason, kind, bytes, limits }: Fa
     case "unreadable":
       return `${what} cannot be read`;
     case "too_long":
-      return `in ${printable(path)}, a path is longer than a path may be`;
+      return `in ${printable(path)}, a path is too long`;
     case "no_room":
       return `the state directory's disk is full, so there is no room to keep ${what}; free some space on that disk`;
     case "too_large": {
@@ -184,7 +184,7 @@ export const plainWording: Wording = {
       too_long: "The command is longer than 128 KB; put it into a file and run the file",
     })[reason],
   unknown_change: ({ id, path }) => {
-    if (path !== undefined) return `${id} did not change this path by itself: ${path}`;
+    if (path !== undefined) return `${id} has no separate change of this path: ${path}`;
     return id === "" ? "There is no change to undo" : `No such change: ${id}`;
   },
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,

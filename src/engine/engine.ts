@@ -18,7 +18,7 @@ import { provideWholeFlush } from "./workspace/system/whole-flush.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
-/** What a command asks for. It gets no more than was allowed; by default all of that. */
+/** What a command asks for, within what was allowed; by default all of it. */
 export interface Wants {
   readonly network: boolean;
 }

@@ -19,7 +19,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Ends a piece of work that went through this many bytes or characters. A small one goes on at once. */
+/** Ends a piece of work over this many bytes or characters. A small one continues at once. */
 export function turnAfter(size: number): Promise<void> | undefined {
   return size > large ? nextTurn() : undefined;
 }

@@ -54,7 +54,7 @@ class LogCheck {
 
   file(name: string, text: string): void {
     const lines = text.split("\n");
-    if (lines.pop() !== "") this.#problem(`${name}: the last line has no end`);
+    if (lines.pop() !== "") this.#problem(`${name}: the last line is incomplete`);
     for (const [at, line] of lines.entries()) {
       const problem = this.#line(line, this.#lines++ === 0);
       if (problem !== undefined) this.#problem(`${name}:${at + 1}: ${problem}`);
@@ -88,7 +88,7 @@ class LogCheck {
       if (event === "start" && seq === 1) {
         // Two processes may have found the file empty.
         if (prev === "" || isKnown(prev) || (first && this.#rotated)) return undefined;
-        return "the line that was last when this chain began is missing";
+        return "the last line before this chain is missing";
       }
       // Only where rotation has dropped a file, or an operator has taken one away, may a chain begin in its middle.
       return this.#rotated || (first && event === "reopen")

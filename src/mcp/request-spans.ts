@@ -60,7 +60,7 @@ export class RequestSpans implements RequestTracing {
     caller: Caller,
     run: (trace: string) => Promise<MethodAnswer>,
   ): Promise<MethodAnswer> {
-    // It lasts as long as the client listens, which is no measure of anything.
+    // It lasts as long as the client listens, so its duration means nothing.
     if (request.method === "subscriptions/listen") return await run("");
     const started = clock();
     const kind = kindOf(request, caller);

@@ -85,7 +85,7 @@ export function pathOf(uri: unknown, workspace: Workspace): WorkspacePath {
     return workspace.at(uri, { uris: true });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    throw new RpcError(InvalidParams, "Invalid params: uri is no file:// URI in a root", { uri });
+    throw new RpcError(InvalidParams, "Invalid params: uri is not a file:// URI in a root", { uri });
   }
 }
 

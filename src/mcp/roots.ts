@@ -36,7 +36,7 @@ export class ClientRoots {
     const known = (this.known ?? Promise.resolve())
       .then(() => this.#outgoing.request("roots/list", undefined, timeoutMs))
       .then(result => listener(readRoots(result)))
-      .catch(error => this.#log.warn("the client's roots could not be taken", error))
+      .catch(error => this.#log.warn("the client's roots could not be used", error))
       .finally(() => {
         if (this.known === known) this.known = undefined;
       });

@@ -114,7 +114,7 @@ export class Activity implements Disposable {
       openStation({ ...this.#options, calls: () => this.#calls.slice(-mostCalls).map(wireCall) }),
     );
     const station = await this.#opening.catch(() => undefined);
-    // A server that has only read may find no state directory yet; it tries again after a later call.
+    // A server that has only read may have no state directory yet; it tries again after a later call.
     if (station === undefined) {
       this.#opening = undefined;
       this.#timer = undefined;

@@ -1,5 +1,5 @@
-// The index of changes as one file: ten thousand changes are ten thousand small files, and a page is to be there at
-// once. A record never changes, so what was read once holds; ids decide which of it still counts.
+// The index of changes as one file: ten thousand changes are ten thousand small files, and a page must load at once. A
+// record never changes, so what was read once holds; ids decide which of it still counts.
 import type { StateFolder } from "../host/state-folder.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 
@@ -39,7 +39,7 @@ export function cachedEntries(folder: StateFolder | undefined): Map<string, Chan
   return found;
 }
 
-/** A cache that cannot be written is none; the next page reads the records again. */
+/** Without a cache, the next page reads the records again. */
 export function cacheEntries(folder: StateFolder | undefined, entries: readonly ChangeEntry[]): void {
   const rows = entries.map(
     (one): CachedRow => [

@@ -280,7 +280,7 @@ export class Routes {
       throw new Refused(
         409,
         "settled",
-        "The question was answered already, has expired, or its call is gone.",
+        "The question was answered already, has expired, or its call has ended.",
       );
     return settled;
   }

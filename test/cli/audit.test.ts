@@ -144,7 +144,7 @@ it("the audit log explains every byte that changed, including changes by command
   expect(sorted(Object.fromEntries(state))).toEqual(sorted(Object.fromEntries(stateOf(root))));
   expect(polyfs(["audit", "verify", audit])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("whole"),
+    stdout: expect.stringContaining("intact"),
   });
   writeFileSync(audit, readFileSync(audit, "utf8").replace("made.txt", "fake.txt"));
   expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 1 });

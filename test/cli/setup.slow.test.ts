@@ -100,7 +100,7 @@ describe("polyfs setup", () => {
     expect(run("setup", "cursor", "--yes").stdout).toContain("nothing to change");
     expect(run("setup", "cursor", "--remove", "--yes").code).toBe(0);
     expect(readFileSync(path, "utf8")).toBe(text);
-    expect(run("setup", "cursor", "--remove", "--yes").stdout).toContain("it is not there");
+    expect(run("setup", "cursor", "--remove", "--yes").stdout).toContain("no entry");
   });
 
   it("finds the clients of this machine and sets up each", () => {
@@ -168,7 +168,7 @@ describe("polyfs setup", () => {
     writeFileSync(path, bytes);
     const { code, stderr } = run("setup", "claude-desktop", "--yes");
     expect(code).toBe(1);
-    expect(stderr).toContain("was left alone");
+    expect(stderr).toContain("was not changed");
     expect(stderr).toContain('"mcpServers"');
     expect(readFileSync(path)).toEqual(bytes);
     expect(readdirSync(dirname(path))).toHaveLength(1);
@@ -206,7 +206,7 @@ describe("polyfs setup", () => {
     expect(run("setup", "cursor", "/no/such", "--yes").stderr).toBe("polyfs: no such directory: /no/such\n");
     expect(run("setup", "cursor", "/", "--yes").stderr).toContain("whole filesystem");
     expect(run("setup", "cursor", "--dialect=fss", "--yes").stderr).toContain("unknown dialect");
-    expect(run("setup", "--yes").stderr).toContain("no client is found on this machine");
+    expect(run("setup", "--yes").stderr).toContain("no client found on this machine");
   });
 
   it("lets npx start it when asked to, and gives it another name", () => {

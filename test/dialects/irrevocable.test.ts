@@ -63,7 +63,7 @@ const treeLosses: typeof losses = {
       mkdirSync(tree.path(`${at}/${half}`), { recursive: true });
       renameSync(tree.path("half"), tree.path(`${at}/${half}/half`));
     },
-    says: /a path is longer than a path may be/,
+    says: /a path is too long/,
   },
 };
 

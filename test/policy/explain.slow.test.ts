@@ -164,7 +164,7 @@ it("a policy that is deleted or broken while the server runs leaves the old rule
     expect(await read()).not.toContain("CANARY");
   };
   rmSync(file);
-  await readUntilSaid("it is gone");
+  await readUntilSaid("it does not exist");
   writeFileSync(file, "{");
   await readUntilSaid("not JSON");
   policyFile([]);

@@ -1,4 +1,4 @@
-// The least of an MCP client: requests over two streams, tool calls as text.
+// A minimal MCP client: requests over two streams, tool calls as text.
 
 const patienceMs = 60_000;
 

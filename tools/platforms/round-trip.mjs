@@ -127,7 +127,7 @@ export async function roundTrip(place) {
   holds(`two servers: ${failures[0]}`, failures.length === 0);
   holds("none of their edits is lost", content("shared.txt") === lines.join("").replaceAll("old", "new"));
 
-  // Killed in the middle of edits, it leaves a whole file, and the other goes on.
+  // Killed in the middle of edits, it leaves a complete file, and the other server continues.
   const victim = await start();
   const going = (async () => {
     for (let i = 0; ; i++)

@@ -1,5 +1,5 @@
 // The round trip with Node for Windows under Wine. Wine is used where it is installed, and installed where one command
-// does that; Node and ripgrep for Windows come from the registry. What is missing is reported, and is no failure.
+// does that; Node and ripgrep for Windows come from the registry. What is missing is reported, and is not a failure.
 //
 // POLYFS_WINE names another program than `wine`; POLYFS_WINE_DIR keeps the prefix and Node for the next run.
 import { spawn, spawnSync } from "node:child_process";
@@ -105,7 +105,7 @@ function unpacked(directory, name) {
   return join(directory, "package");
 }
 
-/** `polyfs selftest` there. What needs ripgrep is left out of account where that does not start. */
+/** `polyfs selftest` there. Checks that need ripgrep are ignored if it does not start. */
 async function selftest(directory, env, search) {
   const seconds = process.env.POLYFS_WINE_SECONDS ?? "6";
   const { socket } = await startProgram(directory, env, ["selftest", "--json", "--seconds", seconds, "C:\\"]);

@@ -1,5 +1,5 @@
-// Linux with an empty /proc, which is how macOS is acted out: `polyfs selftest`, and the suites of the engine and of the
-// own dialect. Tests that are about /proc, or need it themselves, say so (test/setup/proc.ts).
+// Linux with an empty /proc, which emulates macOS: `polyfs selftest`, and the suites of the engine and of the own
+// dialect. Tests that are about /proc, or need it themselves, say so (test/setup/proc.ts).
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";

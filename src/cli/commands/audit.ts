@@ -26,7 +26,7 @@ export const audit = command({
       const notes = [
         `${lines} lines, ${chains} chains (${open} open)${rotated ? ", older lines were rotated away" : ""}`,
         ...problems,
-        whole ? `whole; the last hash is ${last}` : "NOT as it was written",
+        whole ? `intact; the last hash is ${last}` : "NOT intact",
       ];
       await print(process.stdout, `${notes.join("\n")}\n`);
     }

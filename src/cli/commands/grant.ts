@@ -54,7 +54,7 @@ export const grant = command({
 export const grants = command({
   name: "grants",
   operands: "",
-  description: "Lists what is granted now, with the names for polyfs revoke.",
+  description: "Lists the current grants, with the names for polyfs revoke.",
   own: { json: { help: "Print JSON" } },
   options: [],
   examples: [["polyfs grants", "list grants, with client and expiry"]],

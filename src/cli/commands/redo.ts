@@ -27,7 +27,7 @@ export const redo = command({
     await using _published = dryRun ? undefined : await publishing(directories, workspace);
     const record = await nextRedo(workspace);
     if (record === undefined) {
-      await print(process.stderr, "polyfs: there is nothing to redo: the last change here is not an undo\n");
+      await print(process.stderr, "polyfs: nothing to redo: the last change here is not an undo\n");
       return 1;
     }
     const done = await undo(workspace, { change: record.id, dryRun, client: "polyfs redo" });

@@ -69,7 +69,7 @@ export const setup = command({
     );
     if (found.length === 0)
       throw new UsageError(
-        `no client is found on this machine; name one, as in polyfs setup cursor DIR: ${names.join(", ")}`,
+        `no client found on this machine; name one, as in polyfs setup cursor DIR: ${names.join(", ")}`,
       );
     const clients = inScope(
       found.map(([, client]) => client),
@@ -171,7 +171,7 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
     if (edited === text) {
       await print(
         process.stdout,
-        `${title}: ${own.has("remove") ? "it is not there" : "nothing to change"} (${file})\n`,
+        `${title}: ${own.has("remove") ? "no entry" : "nothing to change"} (${file})\n`,
       );
       return 0;
     }
@@ -194,9 +194,9 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
     const reason =
       error instanceof Unfit ? error.message : error instanceof Fault ? say(plainWording, error) : undefined;
     if (reason === undefined) throw error;
-    await print(process.stderr, `polyfs: ${title} was left alone (${file}): ${reason}\n`);
+    await print(process.stderr, `polyfs: ${title} was not changed (${file}): ${reason}\n`);
     if (!own.has("remove") && !(own.has("url") && client.remote === undefined))
-      await print(process.stderr, `To put it in by hand:\n${snippetFor(name)}`);
+      await print(process.stderr, `To add it by hand:\n${snippetFor(name)}`);
     return 1;
   }
 }

@@ -72,7 +72,7 @@ export const token = command({
 async function add(file: string, name: string, { own, each, config }: Given): Promise<number> {
   const before = tokensIn(file, []);
   if (before.some(record => record.name === name))
-    throw new UsageError(`${file} has a token named ${JSON.stringify(name)} already; remove it first`);
+    throw new UsageError(`${file} has a token named ${JSON.stringify(name)} already: remove it first`);
   const dialect = own.get("dialect");
   if (dialect !== undefined && !Object.hasOwn(dialects, dialect))
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
@@ -116,7 +116,7 @@ async function rotate(file: string, name: string, { own }: Given): Promise<numbe
   if (old === undefined) throw new UsageError(`${file} has no token named ${JSON.stringify(name)}`);
   const expires = momentIn(own.get("expires")) ?? old.expires;
   if (expires !== undefined && Date.parse(expires) <= Date.now())
-    throw new UsageError(`the token ${name} expired at ${expires}: give it another end with --expires`);
+    throw new UsageError(`the token ${name} expired at ${expires}: set a new expiry with --expires`);
   const secret = newToken();
   const renewed = { ...old, hash: hashText(secret), ...(expires !== undefined && { expires }) };
   save(

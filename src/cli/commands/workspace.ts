@@ -193,12 +193,12 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const record = await workspaces.find(nameOf(given));
   const merged = await workspaces.merge(record, opener, { prefer });
   if (given.own.has("json")) return `${JSON.stringify(merged, undefined, 2)}\n`;
-  if (merged.change === undefined) return `${record.name} has nothing that its base lacks\n`;
+  if (merged.change === undefined) return `${record.name} has no changes to merge\n`;
   const files = merged.files.map(
     ({ path, effect, merged: both }) => `${letters[effect]} ${visible(path)}${both ? " (merged)" : ""}\n`,
   );
   const note = merged.unnoted
-    ? "The store could not note this merge: the next one compares both sides from before it.\n"
+    ? "The store could not record this merge: the next one compares both sides from before it.\n"
     : "";
   return `${files.join("")}change ${merged.change}\n${note}`;
 }
@@ -206,7 +206,7 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
 async function drop(workspaces: Workspaces, given: Given): Promise<string> {
   const record = await workspaces.find(nameOf(given));
   await workspaces.drop(record);
-  const stays = record.kind === "adopted" ? `; ${visible(record.root)} stays as it is` : "";
+  const stays = record.kind === "adopted" ? `; ${visible(record.root)} is not deleted` : "";
   return `dropped ${record.name}${stays}; polyfs workspace restore ${record.name} brings it back\n`;
 }
 

@@ -49,7 +49,7 @@ export function watchGrants(file: string, log: Log): () => readonly ApprovalGran
       if (change !== undefined) grants = change.text === undefined ? [] : parse(change.text);
     } catch (error) {
       grants = [];
-      log.error(`the grants in ${file} cannot be read and do not hold`, error);
+      log.error(`the grants in ${file} cannot be read and do not apply`, error);
     }
     return grants;
   };

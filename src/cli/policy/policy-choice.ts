@@ -55,9 +55,9 @@ export function policyOf(config: Config, dialect: Pick<Dialect, "defaultPolicy">
   const policy = choosePolicy(config.policy, dialect.defaultPolicy ?? false, process.env, log);
   const isLoose = config.run && config["allow-run"] === "unsandboxed" && policy.current().length > 0;
   if (!isLoose || config["policy-is-advisory"]) return policy;
-  const loose = "commands run without a sandbox, so the policy does not bind them";
+  const loose = "commands run without a sandbox, so the policy does not restrict them";
   if (policy.name === "default" && config.policy === undefined)
-    log.warn(`${loose}: it holds for the other tools`);
+    log.warn(`${loose}: it applies to the other tools`);
   else
     throw new UsageError(
       `${loose}: add --policy-is-advisory to accept that, or use --allow-run with a sandbox`,
@@ -98,7 +98,8 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
     return undefined;
   }
   const parsed = parsePolicy(text);
-  if ("wrong" in parsed) throw new UsageError(`the policy ${file.path} is wrong: ${parsed.wrong.join("; ")}`);
+  if ("wrong" in parsed)
+    throw new UsageError(`the policy ${file.path} is invalid: ${parsed.wrong.join("; ")}`);
   warnOfOverridden(parsed.document.rules, file.path, log);
   return [new Policy(parsed.document.rules)];
 }
@@ -125,16 +126,19 @@ function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], 
       try {
         const change = watched.changed();
         if (change === undefined) return policies;
-        const parsed = change.text === undefined ? { wrong: ["it is gone"] } : parsePolicy(change.text);
+        const parsed =
+          change.text === undefined ? { wrong: ["it does not exist"] } : parsePolicy(change.text);
         if ("wrong" in parsed)
-          log.error(`the policy ${path} is not used, the old rules stay: ${parsed.wrong.join("; ")}`);
+          log.error(
+            `the policy ${path} is not used, the old rules stay in force: ${parsed.wrong.join("; ")}`,
+          );
         else {
           policies = [new Policy(parsed.document.rules)];
           log.warn(`the policy ${path} was read again`);
           warnOfOverridden(parsed.document.rules, path, log);
         }
       } catch (error) {
-        log.error(`the policy ${path} cannot be read, the old rules stay`, error);
+        log.error(`the policy ${path} cannot be read, the old rules stay in force`, error);
       }
       return policies;
     },

@@ -16,7 +16,7 @@ export function ruleWriter({ file }: ChosenPolicy) {
   return (needs: readonly Need[]): { file: string; text: string } => {
     const before = readNamedFile(file);
     const parsed = parsePolicy(before);
-    if ("wrong" in parsed) throw new Fault("invalid_argument", { message: `the policy ${file} is wrong` });
+    if ("wrong" in parsed) throw new Fault("invalid_argument", { message: `the policy ${file} is invalid` });
     const rules = rulesFor(needs, parsed.document.rules);
     // As it is written, not as it was read: what the schema knows nothing about stays.
     const document = parseStrictJson(before) as { rules: unknown[] };

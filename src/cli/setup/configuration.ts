@@ -30,7 +30,7 @@ export function readConfiguration(file: string, state?: string): Configuration {
     if ((workspace.stat(at).mode & 0o200) === 0) throw new Unfit("it is read-only");
     using opened = workspace.file(at);
     const bytes = opened.readNow(0, maxBytes + 1);
-    if (bytes.length > maxBytes || !isUtf8(bytes)) throw new Unfit("it is no UTF-8 text");
+    if (bytes.length > maxBytes || !isUtf8(bytes)) throw new Unfit("it is not UTF-8 text");
     return { path, bytes, text: bytes.toString("utf8").replace(/^\ufeff/, "") };
   } catch (error) {
     if (Fault.is(error, "not_found")) return { path, text: "" };

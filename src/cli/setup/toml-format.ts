@@ -80,7 +80,7 @@ function refuseOtherWays(statements: readonly Statement[], path: readonly string
       throw new Unfit(`${at.join(".")} is not written as a table of its own`);
   }
   const own = statements.filter(({ kind, path: at }) => kind === "table" && same(at, path));
-  if (own.length > 1) throw new Unfit(`${path.join(".")} is there twice`);
+  if (own.length > 1) throw new Unfit(`${path.join(".")} appears twice`);
 }
 
 function same(a: readonly string[], b: readonly string[]): boolean {
@@ -123,7 +123,7 @@ function statementsOf(text: string): Statement[] {
     return found;
   };
   const fail = (): never => {
-    throw new Unfit(`it is not understood at line ${text.slice(0, at).split("\n").length}`);
+    throw new Unfit(`cannot parse line ${text.slice(0, at).split("\n").length}`);
   };
   const keys = (): string[] => {
     const parts: string[] = [];
@@ -182,6 +182,6 @@ function unquoted(part: string): string {
   try {
     return JSON.parse(part);
   } catch {
-    throw new Unfit(`the key ${part} is not understood`);
+    throw new Unfit(`cannot parse the key ${part}`);
   }
 }

@@ -45,7 +45,7 @@ function firstWhole(bytes: Buffer): number {
 
 async function save(bytes: Buffer, call: CallContext): Promise<string> {
   const root = call.workspace.roots.find(({ access }) => access === "read-write");
-  if (root === undefined) return "no root is writable to save them in";
+  if (root === undefined) return "no root is writable, so they are not saved";
   const at = (name: string) => call.workspace.at(`${root.path}/${folder}/${name}`);
   const name = `output-${randomBytes(4).toString("hex")}.log`;
   const ignore = at(".gitignore");

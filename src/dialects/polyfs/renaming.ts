@@ -21,7 +21,7 @@ export function refuseNoName(old: string, added: string): void {
   for (const name of [old, added]) {
     if (!identifier.test(name))
       throw refused(
-        `${JSON.stringify(name)} is no name`,
+        `${JSON.stringify(name)} is not a name`,
         "match: name takes one identifier for new, and for old one identifier or file#name.",
       );
   }

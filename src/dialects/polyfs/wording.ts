@@ -334,7 +334,7 @@ export const wording: Wording = {
 
   unknown_change: say(
     ({ id, path }) => {
-      if (path !== undefined) return `${id} did not change ${printable(path)} by itself`;
+      if (path !== undefined) return `${id} has no separate change of ${printable(path)}`;
       return id === "" ? "there is no change to undo" : `there is no change ${id} here`;
     },
     ({ path }) =>

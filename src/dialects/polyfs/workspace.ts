@@ -100,7 +100,7 @@ async function refuseReserved(workspaces: Workspaces, name: string, current: Wor
 /** A tool drops forks, which begin as something that stays, and not the workspace that a token lets its caller into. */
 function refuseKept({ id, name, kind }: WorkspaceRecord, bound: string | undefined): void {
   if (kind === "fork" && id !== bound) return;
-  const what = kind === "fork" ? "this token is for it" : "it is no fork";
+  const what = kind === "fork" ? "this token is for it" : "it is not a fork";
   throw new Fault("denied", {
     what: `${name} stays: ${what}; the user can drop it with polyfs workspace drop`,
   });

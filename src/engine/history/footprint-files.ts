@@ -1,5 +1,5 @@
-// Converts what a command changed into what the archive records, so that undo can revert it. A tree that was created
-// or removed is one entry; a directory with a new mode is recorded without its contents, which undo must leave alone.
+// Converts the changes of a command into archive records, so that undo can revert them. A tree that was created or
+// removed is one entry; a directory with a new mode is recorded without its contents, which undo must leave alone.
 // Names are bytes up to here, and `display` writes them.
 
 import { Buffer } from "node:buffer";

@@ -1,6 +1,6 @@
 // Follows what a change put at a path through the changes since. Edits replace a file by another one of the same name,
 // moves take it or a directory above it elsewhere, and undos restore what was removed, often as a new file: all of
-// these are still the same thing, because the records say so. Whatever else has its name is not.
+// these are still the same thing, because the records say so. Anything else of that name is not.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
 import { isWithin } from "../workspace/root.ts";

@@ -78,7 +78,7 @@ export class OthersChanges {
       now.set(path, to);
       if (!isPlaced && from === to) homeless.push(path);
     }
-    // What others created in a directory that the command created is still theirs.
+    // Entries that others created in a directory that the command created are still theirs.
     for (const path of homeless.reverse()) now.remove(path);
     return { before: then.snapshot(), after: now.snapshot(), shared };
   }

@@ -1,5 +1,5 @@
 // Directories that a change created are removed by its undo, if nothing else is in them. Their entries are compared
-// name by name with what is removed, so that no other file goes with them.
+// name by name with what is removed, so that no other file is removed with them.
 import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";

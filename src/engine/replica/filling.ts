@@ -80,7 +80,7 @@ export class Filling {
     info?.(`fetched ${sizes.length} files, ${bytes} bytes, in ${Math.round(clock() - began)} ms`);
   }
 
-  /** A fault if it has to be compared again, perhaps because a file that was fetched first came in between. */
+  /** A fault if it must be compared again, perhaps because another file was fetched first. */
   async #apply(operations: readonly Operation[]): Promise<Fault | undefined> {
     for (const part of entryParts(operations)) {
       for (let attempt = 1; !this.#stopped; attempt++) {

@@ -161,7 +161,7 @@ export class LocalCopy {
         return { bytes, onto };
       }
     } catch (error) {
-      // No text, or refused by a rule: an overlap. A disk or a store that does not answer says nothing about that.
+      // No text, or refused by a rule: an overlap. A disk or a store that does not answer proves nothing.
       if (!(error instanceof Fault) || error.code === "store_unavailable" || isUnanswered(error)) throw error;
     }
     overlapped(at);
@@ -188,18 +188,18 @@ export class LocalCopy {
     }
   }
 
-  /** What has to be published for the log to say what is on the disk. */
+  /** The operations to publish, so that the log matches the disk. */
   async unpublished(state: TreeState): Promise<Operation[]> {
     return operationsBetween(state.root as Parameters<typeof operationsBetween>[0], await this.#disk());
   }
 
-  /** What has to be done for the disk to hold what the log says. */
+  /** The operations that make the disk match the log. */
   async unapplied(state: TreeState): Promise<Operation[]> {
     return operationsBetween(await this.#disk(), state.root as Node);
   }
 
   async #disk() {
-    this.workspace.takeBack(); // half of a commit is not a change that someone made
+    this.workspace.takeBack(); // half of a commit is not a change
     let unanswered: unknown;
     const keeper: Keeper = {
       maxBytes: Number.POSITIVE_INFINITY,
@@ -228,8 +228,8 @@ export class LocalCopy {
 }
 
 /**
- * Whether a change cannot be made because the copy is not what the log says. A process that has run out of something,
- * a disk that is full or fails, and a file that is locked say nothing about that: the change is still to be made.
+ * Whether a change cannot be made because the copy is not what the log says. A process that has run out of something, a
+ * disk that is full or fails, and a file that is locked say nothing about that: the change must still be made.
  */
 export function isDisagreement(error: unknown): error is Fault {
   if (!(error instanceof Fault) || isUnanswered(error) || isWithoutRoom(error)) return false;

@@ -47,7 +47,7 @@ export async function assertSound(store: WorkspaceStore, { id, revision }: Works
   // An entry is there when its head is: asked afterwards, the head has moved too.
   const later = await store.info(id);
   if (later === undefined || later.revision >= beyond.revision) return;
-  throw damaged(`the log of workspace ${id} goes on behind revision ${later.revision}, where it should end`);
+  throw damaged(`the log of workspace ${id} continues after revision ${later.revision}, where it should end`);
 }
 
 /** Entries that follow a revision. Faults: `store_unavailable` where they do not follow it one by one. */

@@ -42,7 +42,7 @@ export class StoreReach {
   isDown(error: unknown): void {
     if (this.isLost || this.#stopped || !Fault.is(error, "store_unavailable")) return;
     this.isLost = true;
-    this.#warn?.(`the store cannot be used (${error.data.reason}: ${error.data.detail}); reads go on`);
+    this.#warn?.(`the store cannot be used (${error.data.reason}: ${error.data.detail}); reads continue`);
     void this.#probe();
   }
 

@@ -1,5 +1,5 @@
-// What has to be done to one tree to make it like another, where one is on the disk and one is known from the log.
-// Directories that were not looked into (dependencies, caches) belong to no replica but this one, and are left alone.
+// The operations that turn one tree into another: one is on the disk, the other is known from the log. Skipped
+// directories (dependencies, caches) belong to this replica alone, and stay.
 import { append } from "../append.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";

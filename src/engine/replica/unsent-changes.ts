@@ -17,7 +17,7 @@ export class UnsentChanges {
   #bytes = 0;
   #noted: Revision | undefined;
   #forgetting: NodeJS.Timeout | undefined;
-  /** Changes of others were applied over them: what is to be sent is the difference between directory and log. */
+  /** Changes of others were applied over them, so the difference between directory and log is sent. */
   mixed = false;
 
   constructor(note: ReplicaNote) {
@@ -45,7 +45,7 @@ export class UnsentChanges {
     this.#noted = revision;
   }
 
-  /** The directory has everything up to this revision. Against an older one, what was sent would look unsent. */
+  /** The directory has everything up to this revision. Compared with an older one, sent changes would look unsent. */
   reached(revision: Revision): void {
     if (this.#noted === undefined) return;
     this.#note.noteUnsent(revision, { flush: false });

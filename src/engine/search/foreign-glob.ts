@@ -1,5 +1,5 @@
-// Glob notations of other tools that polyfs does not support. As plain characters they would match nothing, and the
-// caller would take that for an answer; so they are refused with a suggestion.
+// Glob notations of other tools that polyfs does not support. As plain characters they would match nothing, which would
+// mislead the caller; so they are refused with a suggestion.
 import type { PatternProblem } from "../fault.ts";
 import { classEnd } from "../glob/braces.ts";
 

@@ -25,7 +25,7 @@ export interface GlobRules {
   readonly literalPrefix?: boolean;
   /** Refuse empty patterns, an unclosed `[` or `{`, and unsupported notations; otherwise they are plain characters. */
   readonly strict?: boolean;
-  /** An exclusion is about the paths that it matches, and not about what is below them. */
+  /** An exclusion applies to the paths that it matches, not to what is below them. */
   readonly wholePaths?: boolean;
   /** The start of the walk, relative to the directory that patterns are relative to; "" if it is the same. */
   readonly below?: string;

@@ -37,7 +37,7 @@ class CachedTree {
 /** By root, the most recently walked last. */
 const trees = new Map<string, CachedTree>();
 
-/** What one walk knows from those before, and leaves to those behind. */
+/** What one walk knows from earlier walks, and leaves for later ones. */
 export class Knowledge {
   readonly #tree: CachedTree;
   /** When the walk began. */

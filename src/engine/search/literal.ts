@@ -6,7 +6,7 @@ import type { Query } from "./ripgrep.ts";
 /** The most comparisons for one file: a repetitive text in a repetitive file needs the most. */
 const mostSteps = 1e8;
 
-/** An expression in Rust's syntax whose every token is one character that stands for itself. */
+/** An expression in Rust's syntax whose tokens are all literal characters. */
 const ownCharacters = /^(?:[^\\.+*?()|[\]{}^$\n\r\0]|\\[ -/:;=?@[-`{-~])+$/;
 
 /** The query, as plain text if its expression is nothing else: `foo\.bar\(` is `foo.bar(`. */

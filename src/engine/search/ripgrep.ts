@@ -135,7 +135,7 @@ async function started(
   given: string,
 ): Promise<Process> {
   return await startProcess(command, args, surroundings).catch(error => {
-    // The program is ours and can be run: what may not be entered is the directory.
+    // The program is ours and can be run, so it is the directory that cannot be entered.
     if (Fault.is(error, "spawn_failed") && error.data.errno === "EACCES")
       throw new Fault("permission_denied", { path: given }, { cause: error });
     throw error;

@@ -132,7 +132,7 @@ function namespaces(found: SandboxFound, network: boolean): string[] {
   ];
 }
 
-/** All of the machine that is to be seen, the roots not among it. */
+/** The visible parts of the machine, without the roots. */
 function machine(policy: SandboxPolicy, { scratchBytes }: CommandLimits): string[] {
   const files = policy.network ? [...systemFiles, ...networkFiles] : systemFiles;
   const size = scratchBytes === Number.POSITIVE_INFINITY ? [] : ["--size", String(scratchBytes)];

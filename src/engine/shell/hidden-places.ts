@@ -40,7 +40,7 @@ export class HiddenPlaces implements Disposable {
   }
 }
 
-/** Undefined if it is not there, or is where this user may not go, or on a mount whose server is gone. */
+/** Undefined if it does not exist, cannot be reached by this user, or is on a mount whose server is gone. */
 function openIfReachable(path: string): Handle | undefined {
   try {
     return system(path, () => ifAllowed(() => Handle.open(path)));

@@ -1,4 +1,4 @@
-// Files that programs outside the sandbox run or obey later, unasked: hooks, task lists, settings of editors and
+// Files that programs outside the sandbox run or read later without asking: hooks, task lists, settings of editors and
 // assistants, shell start-up files. A command that changes one of these has an effect beyond its own run, and the
 // answer should say so.
 

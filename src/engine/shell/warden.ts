@@ -14,7 +14,7 @@ export function hasBegun(warden: WardenExit, report: string): boolean {
 
 /**
  * The command's own exit. A warden reports a signal as 128 + n, like a shell; a command that exits with such a code
- * cannot be told apart, and is rarer.
+ * cannot be distinguished, and is rarer.
  */
 export function exitOfGuarded(warden: WardenExit): WardenExit {
   const number = (warden.exitCode ?? 0) - 128;

@@ -1,5 +1,5 @@
-// Copies what a store holds into another one, of any kind: a backup, a move, or a way out. Workspaces, origins,
-// entries and objects come along; ids are the other store's own. A copy that was interrupted goes on where it was.
+// Copies the contents of a store into another one of any kind, for a backup or a migration. Workspaces, origins,
+// entries and objects come along; ids are the other store's own. An interrupted copy continues where it stopped.
 import { Fault } from "../fault.ts";
 import { neededBy } from "./lineage.ts";
 import type { LogEntry, StoredObject, WorkspaceInfo, WorkspaceStore } from "./store.ts";
@@ -89,7 +89,10 @@ async function copyEntry(
   }
   const { result } = await to.append(copy.id, revision - 1, entry, { objects });
   if (result === "appended") return objects.length;
-  throw new Fault("store_unavailable", { reason: "invalid", detail: `${copy.name} was changed meanwhile` });
+  throw new Fault("store_unavailable", {
+    reason: "invalid",
+    detail: `${copy.name} was changed during the copy`,
+  });
 }
 
 function damaged(detail: string): Fault {

@@ -124,7 +124,7 @@ export interface WorkspaceStore extends AsyncDisposable {
   info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined>;
   /** In the order of names. `dropped`: those that can be restored instead. */
   list(options?: { readonly dropped?: boolean }): Promise<readonly WorkspaceInfo[]>;
-  /** Frees the name. Forks of it live on. False if there is none. */
+  /** Frees the name. Its forks stay. False if there is none. */
   drop(workspace: WorkspaceId): Promise<boolean>;
   /** Takes back a drop. */
   restore(workspace: WorkspaceId): Promise<"restored" | "exists" | "gone">;

@@ -1,4 +1,4 @@
-// What a file or an object of a store may hold: others write to it too, so its form is checked before it is used.
+// What a file or an object of a store may hold: other programs can write to it, so its form is checked before use.
 import type { Entry, Hash, Origin, WorkspaceId } from "./store.ts";
 
 export interface StoredEntry extends Entry {

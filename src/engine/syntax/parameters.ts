@@ -1,5 +1,5 @@
-// Whether a prototype of C or C++ announces a definition, or is another function of the same name. In doubt it is another:
-// then a caller is asked which one is meant.
+// Whether a prototype of C or C++ announces a definition, or is another function of the same name. In doubt it is
+// another: the caller is then asked which one is meant.
 
 /** Both as they are written up to the body. Names and default values of parameters may differ. */
 export function haveSameParameters(one: string, other: string): boolean {

@@ -60,7 +60,7 @@ export async function usesInFiles(
     const found = await ask({ grammar: language.grammar, text: parsedPart(text, language), maxMs, name });
     if (/script$|^tsx$|^python$/.test(language.grammar)) scoped.add(file);
     const inFile = found?.uses ?? [];
-    // What a stub declares is declared elsewhere, too.
+    // A declaration in a stub exists elsewhere, too.
     const isMixed =
       path.endsWith(".pyi") || (language.grammar === "php" && isSharedInPhp(inFile, text, name));
     append(

@@ -8,7 +8,7 @@ export interface Guess {
   readonly certain: boolean;
 }
 
-/** Fewer characters than this of a multi-byte or Cyrillic text say nothing. */
+/** Fewer characters than this of a multi-byte or Cyrillic text prove nothing. */
 const enough = 12;
 
 export function guessLegacy(bytes: Buffer): Guess | undefined {

@@ -3,7 +3,7 @@
 
 /** Texts up to this length are left to the engine: so short, they cannot make it slow. */
 const short = 128;
-/** How many characters may be compared in vain for each position that the search advances. */
+/** How many characters may be compared without a match for each position that the search advances. */
 const patience = 8;
 
 export function indexOfText(body: string, text: string, from = 0): number {

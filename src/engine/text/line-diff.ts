@@ -93,7 +93,7 @@ function myers(
   const offset = limit + 1;
   const reach = new Int32Array(2 * offset + 1);
   const trace: Int32Array[] = [];
-  // Where everything is alike, every diagonal is long: enough of them, and it is no small difference.
+  // If all lines are equal, every diagonal is long: after enough of them, the difference is not small.
   let work = 4 * (a.length + b.length) + 100_000;
   for (let d = 0; d <= limit; d++) {
     trace.push(reach.slice(offset - d, offset + d + 1));

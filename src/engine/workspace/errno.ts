@@ -53,9 +53,9 @@ export function isAbsence(error: unknown): boolean {
 }
 
 /**
- * Whether an error says what is there: nothing, or something that this user may not look at. Every other one is a
- * question without an answer, as when this process has run out of descriptors. It never means "absent", "empty",
- * "unchanged", "finished" or "dead": the caller must fail or assume the worst.
+ * Whether an error says what is there: nothing, or something that this user may not look at. Every other error leaves
+ * the question open, as when this process has run out of descriptors. It never means "absent", "empty", "unchanged",
+ * "finished" or "dead": the caller must fail or assume the worst.
  */
 export function isAnswer(error: unknown): boolean {
   const errno = errnoOf(error);

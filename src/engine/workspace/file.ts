@@ -67,7 +67,7 @@ export class OpenFile implements Disposable {
         throw new Fault("not_a_file", { path: given, kind: "other" });
       }
       const fd = openSync(handle.address, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-      // A race-free handle is the object that was checked; elsewhere the name may lead to another one by now.
+      // A race-free handle is the object that was checked; otherwise the name may lead to another one.
       if (!byDescriptor && !isSame(stats, fstatNow(fd))) {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });

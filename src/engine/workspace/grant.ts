@@ -64,7 +64,7 @@ export function partOf(roots: readonly Root[], grants: readonly Grant[]): Root[]
   const own: Root[] = [];
   try {
     for (const { path, access } of grants) own.push(rootAt(roots, parsePath(roots, path), access));
-    // What may only be read stays so, also inside of a directory that may be written.
+    // A read-only directory stays read-only inside a writable one.
     for (const inner of roots.filter(({ access }) => access === "read-only")) {
       const place = inner.handle.whereabouts();
       const isListed = own.some(root => root.is({ dev: inner.device, ino: inner.inode }));

@@ -65,7 +65,7 @@ export class LineMarks {
 
   /** Notes an offset that reading has reached. */
   note(offset: number, line: number): void {
-    // From the very end nothing would tell whether the last line was begun.
+    // From the very end it would be unknown whether the last line was begun.
     if (this.#state === undefined || this.#marks.length >= maxMarks || offset >= this.#file.size) return;
     if (offset < (this.#marks.at(-1)?.offset ?? 0) + betweenMarks) return;
     this.#marks.push({ offset, line });

@@ -78,7 +78,7 @@ export class Root implements Disposable {
    */
   holds(whereabouts: string): boolean {
     const own = this.handle.whereabouts();
-    // A path-only handle may lead to another directory by now, which was not granted.
+    // A path-only handle may now lead to another directory, which was not granted.
     if (!byDescriptor && !this.is(this.handle.stat())) return false;
     if (!isWithin(whereabouts, own) && !this.#isSpelledOtherwise(whereabouts, own)) return false;
     return !(own.endsWith(deleted) && this.#isDeleted(own));
@@ -121,7 +121,7 @@ export class Root implements Disposable {
 
 /**
  * Whether `path` may be `directory` or be below it by another spelling, on a file system that ignores case or Unicode
- * form. What protects a directory asks this: to protect too much is harmless.
+ * form. Used to protect a directory: protecting too much is harmless.
  */
 export function mayLieIn(path: string, directory: string): boolean {
   return isWithin(path, directory) || isWithin(foldName(path), foldName(directory));

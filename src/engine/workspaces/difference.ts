@@ -1,5 +1,5 @@
 // What a fork changed since its base was frozen, or since it was last merged. Ignored files, `.git` and special files
-// are not part of it, nor is what a rule hides from the caller: a person who merges without rules brings that.
+// are not part of it, nor are files that a rule hides from the caller: a merge without rules includes those.
 import type { Kind } from "../fault.ts";
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";

@@ -68,7 +68,7 @@ function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => b
   switch (method) {
     case "overlay": {
       const upper = join(layout.trees, tree, "upper");
-      // What was never written is not in the upper layer, and shows the inode of the lower one.
+      // A file that was never written is not in the upper layer, and has the inode of the lower one.
       return ({ path, before, after }) =>
         before.inode === after.inode &&
         before.kind === after.kind &&

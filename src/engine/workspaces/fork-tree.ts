@@ -1,5 +1,5 @@
-// The files of a fork. Looking whether the base is as its newest snapshot has it takes longer than a mount does, so an
-// overlay is mounted over that snapshot meanwhile, and again over a newer one where the base has changed.
+// The files of a fork. Comparing the base with its newest snapshot takes longer than a mount, so an overlay is mounted
+// over that snapshot meanwhile, and again over a newer one where the base has changed.
 import { nextTurn } from "../turn.ts";
 import type { Layout } from "./layout.ts";
 import { dismantle, materialise } from "./materialise.ts";

@@ -102,7 +102,7 @@ async function mergedText(
       overlaps: overlapsOf(old, mine, current),
     };
   } catch (error) {
-    // What is not text can only be taken whole.
+    // A file that is not text can only be taken as a whole.
     if (Fault.is(error, "binary") || Fault.is(error, "not_text") || Fault.is(error, "unencodable"))
       return { reason: "both_changed" };
     throw error;

@@ -1,5 +1,5 @@
-// What a merge would do to the base: for each path that the fork changed, what is to be there afterwards, or why that
-// cannot be said. Nothing is written here.
+// What a merge would do to the base: for each path that the fork changed, the entry afterwards, or the reason for a
+// conflict. Nothing is written here.
 
 import { contentHash } from "../text/version.ts";
 import type { Bases } from "./bases.ts";

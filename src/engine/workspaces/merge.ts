@@ -171,7 +171,7 @@ async function hiddenOrigins(
   };
 }
 
-/** A program that runs with its owner's rights is for the owner to install: a merge does not bring such a mode. */
+/** Only the owner may install a set-user-ID program: a merge drops such a mode. */
 function plainMode({ mode }: SideAtPath): number {
   return mode & 0o777;
 }
@@ -249,7 +249,7 @@ async function remember(
   }
 }
 
-/** The merge is done by then, and is no failure. Without the note it is as after a crash. */
+/** The merge is done, so this is not a failure. Without the note it is as after a crash. */
 function unlessFault(error: unknown): false {
   if (!(error instanceof Fault)) throw error;
   return false;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { WorkspaceId, WorkspaceInfo } from "../store/store.ts";
 import type { Layout } from "./layout.ts";
 
-/** How the files of a fork come to be: see copy-method.ts. */
+/** How the files of a fork are made: see copy-method.ts. */
 export type CopyMethod = "overlay" | "reflink" | "link" | "copy";
 
 /** What is known about a workspace. */

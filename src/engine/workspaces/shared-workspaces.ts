@@ -110,7 +110,7 @@ export class SharedWorkspaces extends Workspaces {
   override async fork(name: string, from: string, owner: string): Promise<WorkspaceRecord> {
     checkName(name);
     const base = await this.find(from);
-    // What was answered here is part of the fork.
+    // Changes acknowledged here are part of the fork.
     await (await this.#replicas.get(base.id))?.sent();
     const revision = (await this.store.info(base.id))?.revision ?? base.revision;
     const about = aboutOf({ kind: "fork", method: "copy", owner, tree: `${name}-${newId()}` });
@@ -243,7 +243,7 @@ export class SharedWorkspaces extends Workspaces {
     }
   }
 
-  /** What a background command has left is published first: the next replica makes the copy what the log says. */
+  /** Changes of background commands are published first: the next replica resets the copy to the log. */
   override async releaseIdle(id: WorkspaceId, isIdle: () => boolean): Promise<void> {
     const replica = await this.#replicas.get(id)?.catch(() => undefined);
     if (replica === undefined) return;
@@ -256,7 +256,7 @@ export class SharedWorkspaces extends Workspaces {
     if (isIdle()) await this.release(id);
   }
 
-  /** What is written for a caller goes on until here, so it is sent before the server ends. */
+  /** Writes for callers continue until here, so they are sent before the server ends. */
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const id of [...this.#replicas.keys()]) await this.release(id);
     await super[Symbol.asyncDispose]();

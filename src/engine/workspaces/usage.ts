@@ -24,7 +24,7 @@ interface Measured {
   at: number;
 }
 
-/** As the name of an empty file says it: one look at a directory tells all sizes. */
+/** Stored in the name of an empty file: one listing of a directory returns all sizes. */
 interface RecordedSize extends TreeSize {
   /** More than one where two processes measured at the same time. */
   readonly names: readonly string[];

@@ -25,7 +25,7 @@ export class Batches<T> {
     if (this.#waiting.length >= queue) {
       if (!this.#isDropping)
         this.#options.warn(
-          `spans are dropped: ${queue} are waiting, and they come faster than they can be sent (OTEL_BSP_MAX_QUEUE_SIZE). This is said once`,
+          `spans are dropped: ${queue} are waiting, and they come faster than they can be sent (OTEL_BSP_MAX_QUEUE_SIZE). This is logged once`,
         );
       this.#isDropping = true;
       return;

@@ -1,5 +1,5 @@
-// Sends one body after the other to a collector. What a collector cannot take now is tried again a few times; then
-// it is dropped, and that is said once until something arrives again. Calls never wait for this.
+// Sends one body after the other to a collector. A body that the collector cannot accept is retried a few times and
+// then dropped, which is logged once until a later one arrives. Calls never wait for this.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { promisify } from "node:util";

@@ -43,13 +43,13 @@ export function telemetrySettings(
     const text = environment[name]?.trim() || undefined;
     const value = Number(text);
     if (text !== undefined && Number.isFinite(value) && value >= 0 && value <= most) return value;
-    if (text !== undefined) warn(`${name} is not a number that can be used: ${otherwise} it is`);
+    if (text !== undefined) warn(`${name} is not a valid number: using ${otherwise}`);
     return otherwise;
   };
   const name = environment.OTEL_TRACES_SAMPLER?.trim() || "parentbased_always_on";
   const known = samplers.includes(name);
   if (!known)
-    warn(`OTEL_TRACES_SAMPLER: ${name} is not known (${samplers.join(", ")}); every trace is taken`);
+    warn(`OTEL_TRACES_SAMPLER: ${name} is unknown (${samplers.join(", ")}); every trace is sampled`);
   const preference = environment.OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE ?? "cumulative";
   return {
     traces: targetOf("traces", environment, warn, number),
@@ -81,14 +81,14 @@ function targetOf(
   const exporter = environment[`OTEL_${signal.toUpperCase()}_EXPORTER`] || "otlp";
   if (exporter !== "otlp") {
     if (exporter !== "none")
-      warn(`OTEL_${signal.toUpperCase()}_EXPORTER: only otlp and none are known; no ${signal} are sent`);
+      warn(`OTEL_${signal.toUpperCase()}_EXPORTER: only otlp and none are supported; no ${signal} are sent`);
     return undefined;
   }
   const text = endpointOf(signal, environment);
   if (text === undefined) return undefined;
   const protocol = setting("PROTOCOL") ?? "http/json";
   if (protocol === "grpc") {
-    warn(`OTLP over gRPC is not spoken: name the HTTP endpoint (port 4318); no ${signal} are sent`);
+    warn(`OTLP over gRPC is not supported: name the HTTP endpoint (port 4318); no ${signal} are sent`);
     return undefined;
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;

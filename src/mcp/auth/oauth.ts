@@ -119,7 +119,7 @@ export class OAuth implements Authenticator {
         throw this.#invalid(`the token's "${error.claim}" is not for this server`);
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout))
         throw this.#invalid("the token is not valid");
-      log.error(`the keys of ${issuer} cannot be had`, error);
+      log.error(`the keys of ${issuer} cannot be fetched`, error);
       throw new Refusal(503, "The authorization server cannot be reached", {
         headers: { "retry-after": "5" },
       });
@@ -131,7 +131,7 @@ export class OAuth implements Authenticator {
     const scopes = scopesOf(claims);
     const granted = effects.filter(effect => scopes.includes(scopeOf[effect]));
     if (granted.length === 0)
-      throw this.#insufficient("Forbidden: the token has none of our scopes", "reads");
+      throw this.#insufficient("Forbidden: the token has none of this server's scopes", "reads");
     const { sub: subject } = claims;
     if (typeof subject !== "string" || subject === "")
       throw this.#invalid('the token\'s "sub" is not a name');

@@ -82,10 +82,10 @@ export class Tokens implements Authenticator {
     try {
       const content = this.#file.changed();
       if (content === undefined) return;
-      if (content.text === undefined) log.error(`${file} is gone: no token is valid`);
+      if (content.text === undefined) log.error(`${file} does not exist: no token is valid`);
       this.#take(content.text ?? '{"tokens":[]}');
     } catch (error) {
-      log.error(`${file} has changed and cannot be read; the tokens are what they were`, error);
+      log.error(`${file} has changed and cannot be read; the old tokens stay valid`, error);
     }
   }
 

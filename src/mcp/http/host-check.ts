@@ -1,4 +1,4 @@
-// Who may talk to us at all, by headers that browsers do not let pages forge: the Host (a page whose name was pointed
+// Which requests are accepted, by headers that browsers do not let pages forge: the Host (a page whose name was pointed
 // at this machine still sends its own) and the Origin. Both are exact lists. Of some requests (links, images) browsers
 // leave the Origin out, and say in Sec-Fetch-Site that they are for another site's page.
 import { networkInterfaces } from "node:os";
@@ -30,7 +30,7 @@ export class HostCheck {
   check(host: string | undefined, origin: string | undefined): void {
     const name = host?.toLowerCase() ?? "";
     if (!this.#hosts.has(name) && !this.#hosts.has(name.replace(/:\d+$/, ""))) {
-      throw new Refusal(403, "Forbidden: this server is not addressed by that Host (see --allow-host)");
+      throw new Refusal(403, "Forbidden: this server does not accept that Host (see --allow-host)");
     }
     if (origin !== undefined && !this.#knows(origin, name)) {
       throw new Refusal(403, "Forbidden: requests from that Origin are not accepted (see --allow-origin)");

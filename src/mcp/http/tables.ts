@@ -48,7 +48,7 @@ export class Tables {
     const name = named ?? own ?? this.#options.dialect;
     if (name === undefined || !Object.hasOwn(dialects, name)) {
       const paths = Object.keys(dialects).map(one => `/mcp/${one}`);
-      throw new Refusal(404, `Not found: there is ${paths.join(", ")}`);
+      throw new Refusal(404, `Not found; served paths: ${paths.join(", ")}`);
     }
     if (own !== undefined && name !== own) {
       throw new Refusal(403, `Forbidden: this token is for /mcp/${own}`);

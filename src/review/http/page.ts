@@ -53,7 +53,7 @@ export class Page {
     } catch (error) {
       this.#options.failed(error);
       if (response.headersSent) response.destroy();
-      else problem(response, 500, "internal", "A defect of the server. Its log says more.");
+      else problem(response, 500, "internal", "Internal server error. See the server's log.");
     }
     return handled;
   }
@@ -119,12 +119,12 @@ export class Page {
     handled.recorded = record !== undefined;
   }
 
-  /** Why a request is none of ours. Browsers cannot forge these headers. */
+  /** Why a request is refused. Browsers cannot forge these headers. */
   #foreign({ headers, headersDistinct }: IncomingMessage): string | undefined {
     const { host = "", origin } = headers;
     // Of several, Node takes the first; a proxy in front may have taken another.
     if (headersDistinct.host?.length !== 1 || !this.#options.isOurHost(host.toLowerCase()))
-      return "This page is not addressed by that Host.";
+      return "This page does not accept that Host.";
     // Where a proxy ends TLS, the page's scheme is not ours.
     const own = [`http://${host}`, `https://${host}`].map(one => one.toLowerCase());
     if (origin !== undefined && !own.includes(origin.toLowerCase()))

@@ -247,7 +247,7 @@ describe("undo with a path", () => {
     await server.says("write_file", { path: "d/x.txt", content: "x\n" });
     const change = changeIn(await server.says("delete_path", { path: "d", recursive: true }));
     const refusal = await server.refuses("undo", { change, path: "d/x.txt" });
-    expect(refusal[0]).toBe(`not_found: ${change} did not change d/x.txt by itself`);
+    expect(refusal[0]).toBe(`not_found: ${change} has no separate change of d/x.txt`);
   });
 
   it("and since undoes only changes of that path", async () => {

@@ -12,7 +12,7 @@ export async function collect(
   { graceMs, dryRun = false }: CollectOptions,
 ): Promise<Collected> {
   const workspaces = await collectWorkspaces(registry, graceMs, dryRun);
-  // Looked at first and named afterwards: what is named meanwhile is found, or has got a new time.
+  // Ages are read before references, so an object that is referenced in between is found, or has a new time.
   const old = await objectsBefore(objects, Date.now() - graceMs);
   const named = await namedIn(registry, workspaces);
   const slice = new TimeSlice();

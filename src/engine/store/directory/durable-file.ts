@@ -1,4 +1,4 @@
-// Files that come into being whole: written under another name, flushed, and linked to their own name only if it is
+// Files that are created atomically: written under another name, flushed, and linked to their own name only if it is
 // free. Of several processes that try at the same time, exactly one succeeds, without a lock.
 import { randomBytes } from "node:crypto";
 import { contentHash } from "../../text/version.ts";

@@ -63,7 +63,7 @@ export class Registry {
     if (about === undefined) return undefined;
     const info = about === "damaged" ? undefined : this.info(about.id);
     if (info !== undefined) return info;
-    // It may have been dropped and collected since. A name is taken last and given back first: it never stays behind.
+    // It may have been dropped and collected since. A name is taken last and released first, so it is never left over.
     const now = valueAt<About>(this.#nameFile(name));
     if (now === undefined) return undefined;
     if (now !== "damaged" && about !== "damaged" && now.id !== about.id) return this.info(now.id);
@@ -200,7 +200,7 @@ export class Registry {
     return true;
   }
 
-  /** What was taken out and not removed to the end, and drafts that a crash before this time has left. */
+  /** Workspaces whose removal was interrupted, and drafts that a crash before this time left. */
   removeLeftovers(before = 0): void {
     for (const id of before === 0 ? [] : this.ids())
       for (const folder of [join(this.#workspaces, id), join(this.#workspaces, id, "log")])

@@ -25,7 +25,7 @@ export async function collect(
     );
     return { workspaces: unneeded.length, objects: Number(row?.objects), bytes: Number(row?.bytes) };
   }
-  // One statement, so that no fork is left without its origin; restored meanwhile means kept.
+  // One statement, so that no fork loses its origin; a workspace that was restored since is kept.
   const workspaces = await connections.query(
     "delete from polyfs_workspace where id = any ($1::text[]) and dropped is not null returning id",
     [unneeded],
@@ -42,7 +42,7 @@ export async function collect(
   return { workspaces: workspaces.length, objects: removed.length, bytes };
 }
 
-/** What was put by a writer that died before it wrote the row. */
+/** Objects of a writer that died before it wrote the row. */
 async function removeUnnamed(connections: Connections, large: LargeObjects, graceMs: number): Promise<void> {
   for await (const locations of large.olderThan(graceMs)) {
     const known = await connections.query<{ location: string }>(

@@ -1,5 +1,5 @@
-// A question whose rows come back as the server writes them: each column as text. The server does not describe the
-// columns, and no row is made into an object, which is half of what a question costs this process.
+// A query whose rows are returned as the server writes them: each column as text. The server does not describe the
+// columns, and no row is made into an object, which is half of the cost of a query in this process.
 import type { Connection, Submittable } from "pg";
 
 export type PlainRow = readonly (string | null)[];

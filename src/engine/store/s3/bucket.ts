@@ -68,8 +68,8 @@ export class S3Bucket {
   }
 
   /**
-   * Creates an object if there is none; false if there is. Asked again because an answer was lost, it may find its
-   * own object: the caller looks.
+   * Creates an object if there is none; false if there is. When repeated after a lost answer, it may find its own
+   * object: the caller checks.
    */
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
     for (let round = 1; round <= mostUndecided; round++) {
@@ -91,8 +91,8 @@ export class S3Bucket {
   }
 
   /**
-   * When it was last put; undefined if there is none. An answer without content does not say what is missing:
-   * nothing may be removed because of it.
+   * When it was last put; undefined if there is none. An answer without content does not prove that the object is
+   * missing, so nothing may be removed because of it.
    */
   async modified(key: string): Promise<number | undefined> {
     const { status, headers } = await this.#ask("HEAD", key, {}, [200, 404]);
@@ -117,7 +117,7 @@ export class S3Bucket {
       const more = element(text, "IsTruncated");
       // Half of a list would pass for the whole, and what it lacks for unneeded.
       if (!/<ListBucketResult[\s>][\s\S]*<\/ListBucketResult>\s*$/.test(text) || !/^(true|false)$/.test(more))
-        throw unavailable("invalid", "a list that is not one");
+        throw unavailable("invalid", "a malformed list");
       for (const [, one = ""] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
         const key = element(one, "Key");
         // Out of order, or outside of what was asked for: a list that repeats itself would never end.
@@ -132,7 +132,8 @@ export class S3Bucket {
       }
       if (more !== "true") return;
       const next = element(text, "NextContinuationToken");
-      if (next === "" || next === token) throw unavailable("invalid", `the list of ${prefix} does not go on`);
+      if (next === "" || next === token)
+        throw unavailable("invalid", `the list of ${prefix} does not continue`);
       token = next;
     }
   }

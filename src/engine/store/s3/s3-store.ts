@@ -139,7 +139,7 @@ export class S3Store implements WorkspaceStore {
     return (await this.#bucket.create(key, Buffer.from(id))) || (await this.#holds(key, id));
   }
 
-  /** Who has a name, and how often it was given and freed. */
+  /** The workspace that has a name, and how often the name was assigned and freed. */
   async #holder(
     name: string,
   ): Promise<{ readonly count: number; readonly id?: WorkspaceId; readonly since?: number }> {
@@ -388,7 +388,7 @@ export class S3Store implements WorkspaceStore {
   }
 }
 
-/** Undefined for a key that is none of a log. */
+/** Undefined for a key that is not part of a log. */
 function revisionOf(key: string): Revision | undefined {
   const [, digits] = /\/log\/(\d{12})$/.exec(key) ?? [];
   return digits === undefined ? undefined : Number(digits);

@@ -1,5 +1,5 @@
-// The tokens of C and C++, without comments and directives. The grammar needs a preprocessor that there is none of, so
-// what can be said without it is said of the tokens.
+// The tokens of C and C++, without comments and directives. There is no preprocessor for the grammar, so some errors
+// are found in the tokens alone.
 
 export interface CppToken {
   readonly start: number;

@@ -1,5 +1,5 @@
 // What belongs where in Python that does not parse. The parser may put a definition into the class above it, or end a
-// class too early; layout tells the truth, as it does for Python itself: a block ends at the first statement that is not
+// class too early; indentation decides, as it does for Python itself: a block ends at the first statement that is not
 // indented more than its head.
 import type { Node } from "web-tree-sitter";
 import { lineStart } from "./line-start.ts";

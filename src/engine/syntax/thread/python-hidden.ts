@@ -9,7 +9,7 @@ import { firstLine } from "./python-blocks.ts";
 const definition = /^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)[ \t]*[([:]/gm;
 const belongsAbove = /^[ \t]*[@#]/;
 
-/** Those among the lines that begin a definition which `found` lacks. Where they end, their layout has to tell. */
+/** Those among the lines that begin a definition which `found` lacks. Their indentation decides where they end. */
 export function hiddenDefinitions(
   found: readonly RawDeclaration[],
   root: Node,

@@ -6,7 +6,7 @@ export interface ModulePath {
   readonly path: string;
 }
 
-/** The scopes of a name, as far as they tell which module it stands for. */
+/** The scopes of a name, as far as they show which module it means. */
 interface ModuleScopes {
   moduleAt(node: Node): ModulePath | undefined;
 }

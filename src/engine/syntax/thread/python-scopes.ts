@@ -11,7 +11,7 @@ interface PythonBinding {
   readonly scope: Node;
   /** Where it is imported from. */
   readonly from?: ModulePath | undefined;
-  /** It stands for a module, or for more than this file tells. */
+  /** It is a module, or more than this file shows. */
   readonly unclear?: boolean;
 }
 
@@ -24,7 +24,7 @@ const comprehension = /^((list|set|dictionary)_comprehension|generator_expressio
 const functionLike = /^(function_definition|lambda)$/;
 const outerFields = ["value", "type"];
 
-/** Tells by the form alone whether an identifier is bound where it stands. */
+/** Whether an identifier is bound at its place, by syntax alone. */
 export type BindingForm = (node: Node) => NameUse;
 
 export class PythonScopes {
@@ -62,7 +62,7 @@ export class PythonScopes {
     return this.#nodes.flatMap(node => this.#use(node, objects) ?? []);
   }
 
-  /** What a name stands for, if that is a module: the modules are the same wherever it is bound. */
+  /** The module that a name means, if all its bindings are the same module. */
   moduleAt(node: Node): ModulePath | undefined {
     const scope = this.#scopeOf(node);
     const modules = (scope && this.#bound.get(scope.id))?.map(one => moduleOf(one.node));

@@ -170,7 +170,7 @@ export interface NodeRole {
   readonly isAbove: boolean;
 }
 
-/** What a type of node is, for one walk. A tree has many nodes and few types, and the expressions take long. */
+/** The role of a node type, cached for one walk: a tree has many nodes and few types, and the expressions are slow. */
 export function rolesIn(grammar: Grammar): (type: string) => NodeRole {
   const known = new Map<string, NodeRole>();
   return type => {

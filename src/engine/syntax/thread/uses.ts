@@ -84,7 +84,7 @@ function isUsed({ id }: Node, parent: Node): boolean {
   return usedFields.some(field => parent.childForFieldName(field)?.id === id);
 }
 
-/** Lists of names, which bind what is in them if they stand where a single name would be bound. */
+/** Lists of names, which bind their members where a single name would be bound. */
 const list = /^(expression_list|tuple|list|dotted_name)$/;
 
 /** `a, name := …` of Go; `with … as (a, name)` and `case name` of Python. */

@@ -195,7 +195,7 @@ export class Archive {
     return { kind: "file", mode, size, modified, hash };
   }
 
-  /** Objects may have been lost with the power. What is unchanged in the tree brings them back. */
+  /** Objects may have been lost in a power cut. Unchanged files in the tree restore them. */
   *#putAgain({ spot }: PendingContent, places: HeldDirectories): Steps<void> {
     try {
       if (spot) yield* snapshotAt(places.address(spot), this.objects, this.limits, this.#freshShare());

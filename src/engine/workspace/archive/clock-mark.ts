@@ -36,7 +36,7 @@ function mark(path: string, content: ClockMark): void {
     writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
     renameSync(temporary, path);
   } catch {
-    // Without a mark the next process goes by its own start.
+    // Without a mark the next process uses its own start.
   }
 }
 

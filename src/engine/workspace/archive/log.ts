@@ -82,7 +82,7 @@ export class ChangeLog {
   readonly #directory: string;
   readonly #catchUp: () => void;
   readonly #unflushed: UnflushedFiles;
-  /** Changes that could not be written: without them, undo would take an older change for the newest. */
+  /** Changes that could not be written: without them, undo would treat an older change as the newest. */
   readonly #unwritten = new Map<string, ChangeRecord>();
   #clock = Number.POSITIVE_INFINITY;
   /** The time in the last id that was made or noted. */

@@ -86,7 +86,8 @@ export function* snapshotAt(
       }
       const current = open.at(-1);
       const next = current?.left.pop();
-      if (current === undefined || next === undefined) throw new Error("a snapshot lost its way");
+      if (current === undefined || next === undefined)
+        throw new Error("a snapshot's walk left its directory");
       at = current.handle.below(next);
       length = current.length + 1 + next.length;
       if (length > longestPath) share.kept = false;

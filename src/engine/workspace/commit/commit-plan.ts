@@ -156,7 +156,7 @@ export class CommitPlan {
       const bytes = contentAt(this.places.address(entry));
       return bytes && this.inline(bytes);
     } catch {
-      return undefined; // it can be replaced without leave to read it
+      return undefined; // it can be replaced without read permission
     }
   }
 

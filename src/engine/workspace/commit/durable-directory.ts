@@ -12,7 +12,7 @@ import { sys } from "./syscalls.ts";
 /** File systems write everything out within minutes: the entries of a directory that changed earlier are durable. */
 const recentMs = 10 * 60_000;
 const deepest = 4096;
-/** Directories above which a commit has flushed everything: they are made before something comes into them. */
+/** Directories whose parents a commit has flushed: they are made before anything is put into them. */
 const reachable = new WeakMap<HeldDirectories, Set<number>>();
 
 /**

@@ -159,7 +159,7 @@ export class HeldDirectories implements Disposable {
       try {
         held.handles.set(keyOf(record), Handle.open(handle.address));
       } catch {
-        break; // there are no descriptors left: it is looked for at its path
+        break; // no descriptors left: look it up by path
       }
     }
     return held;

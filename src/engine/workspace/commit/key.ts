@@ -24,7 +24,7 @@ export function keyOf(state: string): Buffer {
   throw Object.assign(new Error("EACCES: the key cannot be made"), { code: "EACCES", syscall: "open" });
 }
 
-/** A link, a socket, another user's: the key is none of these. */
+/** The key is never a link, a socket or another user's file. */
 const notKeys = new Set<string | undefined>(["ELOOP", "ENXIO", "EACCES", "EPERM"]);
 
 function readKey(directory: Handle): Buffer | undefined {

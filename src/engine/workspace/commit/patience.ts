@@ -4,7 +4,7 @@
 import { clock } from "../../clock.ts";
 import type { sys } from "./syscalls.ts";
 
-/** What has the name of a lock: a link of the holder's own file. */
+/** The lock file: a hard link of the holder's own file. */
 export type Holder = ReturnType<typeof sys.lstat>;
 
 const idleMs = 15_000;

@@ -30,7 +30,9 @@ export interface Publication {
   readonly by: By;
   readonly operations: readonly Operation[];
   readonly contents: ReadonlyMap<string, Uint8Array>;
-  /** What edits were computed from, by path. The log may not have it: programs write into the directory as well. */
+  /**
+   * The contents that edits were computed from, by path. The log may lack them: programs write into the directory, too.
+   */
   readonly bases?: ReadonlyMap<string, Uint8Array>;
 }
 

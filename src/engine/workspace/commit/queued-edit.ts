@@ -11,7 +11,7 @@ import type { Target, TargetOptions } from "./target.ts";
 
 type Transform = (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>;
 
-/** What an edit makes of the content before it: new bytes, nothing (no change), or a fault. */
+/** The result of an edit: new bytes, nothing (no change), or a fault. */
 type Computed =
   | { readonly bytes: Buffer; readonly changes: ResolvedChanges }
   | { readonly bytes?: undefined; readonly fault?: Fault };

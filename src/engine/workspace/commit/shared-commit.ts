@@ -129,7 +129,7 @@ export class SharedCommit {
     return this.#edits.length === 0;
   }
 
-  /** Refuses what sandboxes cover by now. */
+  /** Refuses paths that running sandboxes cover. */
   confirm(): void {
     for (const { changes } of this.#contents) refuseUncovering(changes);
   }

@@ -53,7 +53,7 @@ function amongTemporaryFiles(): string {
   return join(temporaryDirectory(), `polyfs-${userId}`);
 }
 
-/** The user's own place could not be made after all. False if the place was named: then there is no other. */
+/** The user's default place could not be created. False if the place was named: then there is no other. */
 export function giveUpOwnPlace(wanted: string | undefined): boolean {
   if (namedStatePath(wanted) !== undefined) return false;
   const { own } = placeOfUser();

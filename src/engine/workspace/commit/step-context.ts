@@ -3,7 +3,7 @@
 import type { HeldDirectories } from "./held-directories.ts";
 import type { ByteRange } from "./journal.ts";
 
-/** A number alone may belong to another directory by now: they are used again. */
+/** Inode numbers are reused: a number alone may belong to another directory. */
 export interface NewDirectory {
   readonly inode: number;
   readonly born: number;

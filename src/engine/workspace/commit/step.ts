@@ -182,8 +182,8 @@ function move(step: MoveStep, scene: StepContext): void {
 }
 
 /**
- * Not every system that takes two spellings for one name can change the spelling: Wine's rename succeeds and does not.
- * Some choose the Unicode form themselves, as HFS+ does.
+ * Not every system that treats two spellings as one name can change the spelling: Wine's rename succeeds without doing
+ * so. Some choose the Unicode form themselves, as HFS+ does.
  */
 function recase(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
   rename(from, to, step);
@@ -359,7 +359,7 @@ export function removeOldName(step: Step, index: number, scene: StepContext): vo
 function isDone(step: MoveStep, index: number, scene: StepContext): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
-  // The removed content may be gone, while the mark that says so was lost in the power cut.
+  // The removed content may be gone although its mark was lost in the power cut.
   if (there === undefined)
     return (
       step.away !== undefined && scene.powerCut && sys.lstat(scene.places.address(step.from)) === undefined

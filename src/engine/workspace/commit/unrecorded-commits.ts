@@ -39,7 +39,7 @@ export async function othersFlushed(store: Store, paths: readonly string[]): Pro
   await restarted(concerned, store, flushPatienceMs);
 }
 
-/** The journal may be gone with its process by now. */
+/** The journal may be gone with its process. */
 function commitsIn(journal: string, key: Buffer): JournalledCommit[] {
   return journalledCommits(system(stateDirectory, () => ifThere(() => readJournal(journal, key))) ?? []);
 }

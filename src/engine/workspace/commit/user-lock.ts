@@ -59,7 +59,7 @@ export async function takeUserLock(
   return { holder };
 }
 
-/** The heartbeat decides where nothing else tells whether a process lives. */
+/** The heartbeat decides if nothing else shows whether a process is alive. */
 function beat(owner: string): void {
   const now = clock(); // not the wall clock, which can be set
   if (now - beaten < beatMs) return;

@@ -98,7 +98,7 @@ function isHeld(path: string): boolean {
   return isAlive(owner, stat.mtimeMs, { isShared: () => false, isListening: () => undefined });
 }
 
-/** Takes away a claim of a dead process. One that was taken over meanwhile is put back. */
+/** Removes the claim of a dead process. A claim that was taken over since is restored. */
 function breakClaim(directory: string, path: string): void {
   const aside = join(directory, `.${process.pid}-${randomBytes(6).toString("hex")}`);
   try {
@@ -120,7 +120,7 @@ function isHeldBy(aside: string): boolean {
   return owner !== undefined && !isThisProcess(owner) && isHeld(aside);
 }
 
-/** What cannot be removed is left for `clearClaims`: a claim that was made by it stands, and must be returned. */
+/** A file that cannot be removed is left for `clearClaims`: the claim that it made is valid, and must be returned. */
 function discard(path: string): void {
   try {
     sys.unlink(path);

@@ -50,7 +50,7 @@ export function makeControlGroup(id: string, limits: GroupLimits): ControlGroup 
   return group;
 }
 
-/** Removes groups that a server left behind that was killed. Those in use stay: the kernel refuses. */
+/** Removes groups of killed servers. Those in use stay: the kernel refuses. */
 export function sweepControlGroups(): void {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return;
   for (const parent of [mount, `${mount}/pids`]) {

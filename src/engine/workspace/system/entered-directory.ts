@@ -27,7 +27,7 @@ export function byWorkingDirectory(): boolean {
 
 /**
  * From now on the working directory is ours, where there is no better way. To be called before anything is opened, by a
- * program and no library. Other code in the process does not notice: relative paths mean the same.
+ * program, never by a library. Other code in the process does not notice: relative paths mean the same.
  */
 export function takeWorkingDirectory(): void {
   if (taken || byDescriptor || process.platform === "win32" || !isMainThread) return;
@@ -42,7 +42,7 @@ export class EnteredDirectory {
   readonly device: number;
   readonly inode: number;
   readonly own: boolean;
-  /** Keeps the inode from being given to another. -1 where the directory may not be read. */
+  /** Prevents reuse of the inode. -1 if the directory cannot be read. */
   readonly pin: number;
   #uses = 0;
 
@@ -216,7 +216,7 @@ export function sameAs(a: Pick<Stats, "dev" | "ino">, b: Pick<Stats, "dev" | "in
   return a.ino === b.ino && a.dev === b.dev;
 }
 
-/** A descriptor, or -1 where it may not be had. */
+/** A descriptor, or -1 if it cannot be opened. */
 export function opened(at: Address, flags: number): number {
   try {
     return openSync(at, flags);

@@ -1,4 +1,4 @@
-// What kind of file system a directory is on: some do not keep what commits count on.
+// What kind of file system a directory is on: some do not guarantee what commits depend on.
 
 import { dirname } from "node:path";
 import { Fault } from "../../fault.ts";

@@ -1,4 +1,4 @@
-// Processes by their numbers alone: the system tells whether a number is in use, and no more.
+// Processes by their numbers alone: the system only tells whether a number is in use.
 import type { Machine } from "./machine.ts";
 
 export const machineByNumbers: Machine = {

@@ -61,9 +61,9 @@ export function innerPathOf(handle: Handle): InnerPath | undefined {
 }
 
 /**
- * Whether the paths of two held objects tell all about how they lie to each other: no file system shows one within the
- * other by another path. False where that is unknown. The list of mounts is as long as the machine has forks and
- * containers, so it is asked only where this cannot tell.
+ * Whether the paths of two held objects show whether one contains the other: no file system shows one within the other
+ * by another path. False where that is unknown. The list of mounts is as long as the machine has forks and containers,
+ * so it is asked only where this cannot tell.
  */
 export function areApart(one: Handle, other: Handle): boolean {
   const [a, b] = [one.stat().dev, other.stat().dev];

@@ -156,7 +156,7 @@ function climbing(inner: Parsed, outer: Parsed, up: number): Address {
   return Buffer.concat([Buffer.from(`./${way}`), outer.rest]);
 }
 
-/** `openSync` for addresses. What a handle is about is opened as that object, and never through a link. */
+/** `openSync` for addresses. The object of a handle is opened itself, never through a link. */
 export function openLocated(address: Address, flags: number | string = O_RDONLY, mode?: number): number {
   const parsed = byWorkingDirectory() ? parse(address) : undefined;
   if (
@@ -218,7 +218,7 @@ export class HeldByWorkingDirectory implements Held {
   readonly fd = -1;
   readonly address: string;
   readonly place: EnteredDirectory;
-  /** What it is about in its place; undefined for the place itself. */
+  /** The object relative to its place; undefined for the place itself. */
   readonly name: Address | undefined;
   readonly #known: Stats | undefined;
   readonly #id: number;

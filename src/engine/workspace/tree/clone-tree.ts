@@ -203,7 +203,7 @@ function isLinked(from: Address, to: Address): boolean {
   }
 }
 
-/** Another user's file stays theirs, where we may say so. */
+/** Keeps the owner of another user's file, if permitted. */
 function chown(to: Address, { uid, gid }: { uid: number | bigint; gid: number | bigint }): void {
   try {
     lchownSync(to, Number(uid), Number(gid));
