@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
@@ -287,7 +288,7 @@ describe("a masked file", () => {
     expect(await read(workspace, "app/.env")).toBe("A=••••\n");
     await workspace.settled();
   });
-  it("in an encoding that hides ASCII from the mask is not shown, under any name", async () => {
+  it("in a format or an encoding that hides ASCII from the mask is not shown, under any name", async () => {
     const workspace = open([{ paths: ["app/**"], access: "mask" }]);
     const text = "password=hunter2\n";
     const encoded = {
@@ -296,6 +297,8 @@ describe("a masked file", () => {
       "utf-16le without a mark": Buffer.from(text, "utf16le"),
       "utf-32le": Buffer.from(Uint32Array.from(`\ufeff${text}`, one => one.charCodeAt(0)).buffer),
       "zeros far behind": Buffer.from(`${"a\n".repeat(9000)}\0${text}`),
+      "compressed, without zeros": deflateRawSync(text).filter(byte => byte > 0),
+      "a PDF in ASCII": Buffer.from("%PDF-1.4\n4 0 obj<<>>stream\n(passw) Tj (ord: hunter2) Tj\nendstream\n"),
     };
     for (const name of ["notes.txt", "a.py", "b.env", "c.json", "d.yaml", "e.toml", ".netrc", ".pgpass"])
       for (const [encoding, bytes] of Object.entries(encoded)) {

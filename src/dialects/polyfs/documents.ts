@@ -3,6 +3,7 @@ import { isNotebook } from "../../engine/document/notebook.ts";
 import { pdfPages } from "../../engine/document/pdf.ts";
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
+import { isPdf } from "../../engine/text/detect.ts";
 import { decode, rewrite, type Text } from "../../engine/text/text.ts";
 import { refused } from "./failure.ts";
 import { textOf } from "./text-file.ts";
@@ -22,12 +23,6 @@ export async function readableText(
   const view = isNotebook(path) ? await textJob("notebookText", text.body.length, text.body) : undefined;
   if (view === undefined) return { text };
   return { text: await asText(path, view.body), as: `notebook, ${view.cells} cells` };
-}
-
-const pdfMark = Buffer.from("%PDF-");
-
-function isPdf(bytes: Buffer): boolean {
-  return bytes.subarray(0, 1024).includes(pdfMark);
 }
 
 function pagesText(pages: readonly string[]): string {

@@ -74,6 +74,13 @@ export function isNoText(bytes: Buffer): boolean {
   return isBinary(bytes, { first: 8000, last: 8000 }) && !detect(bytes).encoding.startsWith("utf-16");
 }
 
+const pdfMark = Buffer.from("%PDF-");
+
+/** A PDF may be all ASCII, and hold its text encoded. */
+export function isPdf(bytes: Buffer): boolean {
+  return bytes.subarray(0, 1024).includes(pdfMark);
+}
+
 /** UTF-32 with a byte-order mark. It is not supported: its little-endian mark begins like the one of UTF-16. */
 export function isMarkedUtf32(bytes: Uint8Array): boolean {
   const [a, b, c, d] = bytes;

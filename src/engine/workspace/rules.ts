@@ -10,7 +10,7 @@ import { revealsMore, type SeenText } from "../policy/mask/reveal.ts";
 import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
-import { isBinary } from "../text/detect.ts";
+import { isPdf } from "../text/detect.ts";
 import { HiddenNames } from "./hidden-names.ts";
 import { isWithin } from "./within.ts";
 
@@ -221,12 +221,15 @@ function refusal(to: "open" | "change" | "mask", { rule = "" }: Decision, path: 
 
 const rank = { none: 0, masked: 1, full: 2 } as const;
 
+/** Of the control characters, text has blanks, line ends, backspaces and escapes. */
+const noText = /[\0-\x07\x0e-\x1a\x1c-\x1f]/;
+
 /**
  * Whether a masked file is shown at all, under any name. Masks look for ASCII letters, byte by byte: in UTF-16 and
- * UTF-32, each of which puts zeros between them, they would find nothing.
+ * UTF-32, each of which puts zeros between them, and in what is compressed, they would find nothing.
  */
 function isMaskable(bytes: Buffer): boolean {
-  return bytes.length <= maxMaskedBytes && !bytes.includes(0) && !isBinary(bytes, { first: 8000 });
+  return bytes.length <= maxMaskedBytes && !isPdf(bytes) && !noText.test(bytes.toString("latin1"));
 }
 
 function maskedBytes(at: string, bytes: Buffer, decision: Decision, given: string): Buffer {
