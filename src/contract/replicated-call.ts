@@ -27,7 +27,7 @@ export async function inReplica(
   if (effect !== "runs") return noted(await run(), staleMs);
   const by = { action: name, client: session.client, connection: session.connection };
   const overlaps = new Set<string>();
-  const stop = replication.onOverlap(at => overlaps.add(at));
+  const stop = replication.commandRuns(by, at => overlaps.add(at));
   try {
     const outcome = await run();
     const fault = await replication.publishChanges(by, workspace.maxBytes).then(() => undefined, asFault);

@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import { jsonSteps } from "../workspace/archive/json-steps.ts";
 import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
+import type { OwnPaths } from "../workspace/commit/publication.ts";
 import {
   compareTrees,
   type SkippedDirectory,
@@ -65,12 +66,14 @@ export interface RecordedFootprint {
  */
 export async function record(
   workspace: Workspace,
-  { files, uncertain, began }: Footprint,
+  footprint: Footprint,
   by: By,
 ): Promise<RecordedFootprint | undefined> {
   // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
   // the same, and the answer says what others lack (replicated-call.ts).
-  const id = await workspace.replication?.publishChanges(by).catch((error: unknown) => {
+  const { files, uncertain, began } = footprint;
+  const own = footprint.complete ? ownPaths(footprint) : undefined;
+  const id = await workspace.replication?.publishChanges(by, undefined, own).catch((error: unknown) => {
     if (!(error instanceof Fault)) throw error;
     return undefined;
   });
@@ -93,6 +96,20 @@ export async function record(
     () => false, // a disk that fails; the next checkpoint tries again
   );
   return { record: made, isDurable };
+}
+
+/** What else there is may be the work of a command that still runs, and is published with that. */
+function ownPaths({ changes, shared }: Footprint): OwnPaths {
+  const changed = new Set([...changes.map(({ path }) => path), ...shared]);
+  const above = new Set([...changed].flatMap(directoriesAbove));
+  return path => changed.has(path) || above.has(path) || directoriesAbove(path).some(one => changed.has(one));
+}
+
+function directoriesAbove(path: string): string[] {
+  const above: string[] = [];
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+    above.push(path.slice(0, end));
+  return above;
 }
 
 /** A look at the roots before a command runs in them. To be disposed of when the command has ended. */

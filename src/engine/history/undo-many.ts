@@ -1,5 +1,6 @@
 // Undoes several changes, all or none: one after the other, newest first. If one is refused, those already undone are
-// redone.
+// redone. One that is in a shared store and not here yet is undone: the others are undone as well, and the answer says
+// what is not here.
 import { Fault } from "../fault.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -12,25 +13,36 @@ export async function undoMany(
   progress?: (done: number, total: number) => void,
 ): Promise<Undone[]> {
   const done: Undone[] = [];
+  /** Changes and the paths where their undoing could not be applied. */
+  const notHere = new Map<string, readonly string[]>();
   const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   try {
     for (const record of newestFirst) {
-      const one = undo(workspace, { ...options, change: record.id });
-      // A dry run sees each change on its own, with the later ones still in effect.
-      done.push(await (options.dryRun && records.length > 1 ? one.catch(unlessStale(record)) : one));
-      progress?.(done.length, records.length);
+      try {
+        done.push(await undo(workspace, { ...options, change: record.id }));
+      } catch (error) {
+        if (Fault.is(error, "not_applied")) notHere.set(record.id, error.data.paths);
+        // A dry run sees each change on its own, with the later ones still in effect.
+        else if (options.dryRun && records.length > 1 && Fault.is(error, "stale"))
+          done.push({ change: record, restored: [] });
+        else throw error;
+      }
+      progress?.(done.length + notHere.size, records.length);
     }
   } catch (error) {
-    await redo(workspace, done, options);
+    await redo(workspace, done, [...notHere.keys()], options);
+    if (notHere.size > 0 && error instanceof Fault) throw partlyUndone([...notHere.keys()], error);
     throw error;
   }
+  if (notHere.size > 0) throw new Fault("not_applied", { paths: [...new Set([...notHere.values()].flat())] });
   return done;
 }
 
-/** All or none holds for a cancelled undo, too. Faults: `partly_undone`. */
+/** All or none holds for a cancelled undo, too. `lost` cannot be redone. Faults: `partly_undone`. */
 async function redo(
   workspace: Workspace,
   done: readonly Undone[],
+  lost: readonly string[],
   { path: _, chosenAfter: __, signal: ___, ...options }: Omit<UndoOptions, "change">,
 ): Promise<void> {
   const undone = done.filter(({ commit }) => commit !== undefined);
@@ -39,16 +51,14 @@ async function redo(
       await undo(workspace, { ...options, change: last.commit?.id });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      const changes = undone.map(({ change }) => change.id);
-      throw new Fault("partly_undone", { changes, reason: error }, { cause: error });
+      // In the store and not here yet: it is redone.
+      if (error.code !== "not_applied")
+        throw partlyUndone([...undone.map(({ change }) => change.id), ...lost], error);
     }
     undone.pop();
   }
 }
 
-function unlessStale(change: ChangeRecord): (error: unknown) => Undone {
-  return error => {
-    if (!Fault.is(error, "stale")) throw error;
-    return { change, restored: [] };
-  };
+function partlyUndone(changes: readonly string[], reason: Fault): Fault {
+  return new Fault("partly_undone", { changes, reason }, { cause: reason });
 }

@@ -177,11 +177,11 @@ export class LocalCopy {
     }
   }
 
-  /** The bytes of a file; undefined if there is none. */
-  read(at: string): Buffer | undefined {
+  /** The bytes of a file; undefined if there is none, or it is larger. */
+  read(at: string, limit = Number.POSITIVE_INFINITY): Buffer | undefined {
     try {
       using file = this.workspace.unmaskedFile(this.path(at));
-      return file.readNow(0, file.stat.size + 1);
+      return file.stat.size > limit ? undefined : file.readNow(0, file.stat.size + 1);
     } catch (error) {
       if (!(error instanceof Fault) || isUnanswered(error)) throw error;
       return undefined;
@@ -191,6 +191,26 @@ export class LocalCopy {
   /** The operations to publish, so that the log matches the disk. */
   async unpublished(state: TreeState): Promise<Operation[]> {
     return operationsBetween(state.root as Parameters<typeof operationsBetween>[0], await this.#disk());
+  }
+
+  /** The same for the files that a change is about to write or remove. */
+  unpublishedIn(
+    operations: readonly Operation[],
+    state: TreeState,
+    bases?: Publication["bases"],
+  ): Operation[] {
+    return operations.flatMap((operation): Operation[] => {
+      const { at } = operation;
+      const known = state.get(at);
+      if (operation.do !== "write" && operation.do !== "remove") return [];
+      if (known !== undefined && known.kind !== "file") return [];
+      const bytes = bases?.get(at) ?? this.read(at, maxFileBytes);
+      if (bytes === undefined) return [];
+      const hash = contentHash(bytes);
+      if (hash === known?.hash) return [];
+      const mode = known?.mode ?? ("mode" in operation ? operation.mode : 0o644);
+      return [{ do: "write", at, hash, size: bytes.length, mode }];
+    });
   }
 
   /** The operations that make the disk match the log. */

@@ -25,8 +25,9 @@ import type {
 } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
-import { Behind, type Replication } from "../workspace/commit/publication.ts";
+import { Behind, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
+import { under } from "../workspace/root.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -51,6 +52,23 @@ const attempts = 50;
 const patienceMs = 1500;
 /** Changes that were sent and may come back with the log. */
 const mostBases = 16;
+
+/** A command that runs in the directory. */
+interface ReplicaCommand {
+  readonly by: By;
+  readonly overlapped: (at: string) => void;
+  /** A change that holds a part of what it did, and was published before its end. */
+  published?: string;
+  /** Its own changes are published: what else there is belongs to others. */
+  isSeparate: boolean;
+}
+
+interface Published {
+  /** The content that the workspace begins with: whether this is all of it. */
+  readonly complete?: boolean | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly own?: OwnPaths | undefined;
+}
 
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
@@ -83,9 +101,9 @@ export class Replica implements Replication, AsyncDisposable {
   #onClose = () => {};
   /** What sent changes were computed from, by change and path, until they are done here. */
   readonly #bases = new Map<string, Publication["bases"]>();
-  /** What the directory holds already and was sent last: without an answer, it may be in the log. */
-  #sentDifference: string | undefined;
-  readonly #overlapListeners = new Set<(at: string) => void>();
+  /** What the directory holds already and was sent without an answer: it may be in the log. */
+  readonly #unanswered = new Set<string>();
+  readonly #commands = new Set<ReplicaCommand>();
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
 
@@ -159,6 +177,7 @@ export class Replica implements Replication, AsyncDisposable {
           // A program has changed a file since the first was sent: only what comes out differently is sent again.
           const rest = published.length > 0 ? without(publication, published) : publication;
           if (rest !== publication && rest.operations.length === 0) return;
+          if (published.length === 0) await this.#publishBefore(rest, maxBytes);
           this.#note(rest);
           await this.#publish(rest, undefined, maxBytes, this.#revision + published.length);
           published.push(rest);
@@ -176,6 +195,35 @@ export class Replica implements Replication, AsyncDisposable {
       await this.#pullMissed();
       if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
     }
+  }
+
+  /**
+   * What a program has written into the files of a change goes first, as a change of its own: on every machine, undoing
+   * the one leaves the other. Where one command runs, it is that command's.
+   */
+  async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
+    const before = this.#copy.unpublishedIn(operations, this.state, bases);
+    if (before.length === 0) return;
+    const [command, other] = this.#commands;
+    const only = other === undefined ? command : undefined;
+    const id = await this.#publishHere(before, only?.by ?? { action: "run", client: "" }, { maxBytes });
+    if (only !== undefined) only.published ??= id;
+  }
+
+  /** Publishes what the directory holds already. The id of the change. */
+  async #publishHere(
+    operations: readonly Operation[],
+    by: By,
+    { complete, maxBytes }: Omit<Published, "own">,
+  ): Promise<string> {
+    const publication = publicationOf(this.#copy, by, operations);
+    const { id } = publication;
+    await this.#publish(publication, complete, maxBytes).catch(error => {
+      if (Fault.is(error, "store_unavailable")) this.#unanswered.add(id);
+      throw error;
+    });
+    this.#advance(publication.operations);
+    return id;
   }
 
   /** A change that was sent but not made here comes back with the log. Then its own base tells what it changed. */
@@ -258,12 +306,15 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.allSent();
   }
 
-  async publishChanges(by: By, maxBytes?: number): Promise<string | undefined> {
+  async publishChanges(by: By, maxBytes?: number, own?: OwnPaths): Promise<string | undefined> {
+    const command = [...this.#commands].find(one => one.by.connection === by.connection);
+    if (own === undefined && command?.isSeparate && this.#commands.size > 1) return undefined;
     try {
       await this.sent();
-      const id = await this.#turns.take(() => this.#publishChanges(by, undefined, maxBytes));
+      const id = await this.#turns.take(() => this.#publishChanges(by, { maxBytes, own }));
       this.#unpublished = undefined;
-      return id;
+      if (command !== undefined) command.isSeparate = own !== undefined;
+      return id ?? command?.published;
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       this.#unpublished = Fault.is(error, "history_full") ? undefined : by;
@@ -272,11 +323,11 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  async #publishChanges(by: By, complete?: true, maxBytes?: number): Promise<string | undefined> {
+  async #publishChanges(by: By, what: Published = {}): Promise<string | undefined> {
     await this.#pull();
     for (let round = 1; ; round++) {
       try {
-        return await this.#publishDifference(by, complete, maxBytes);
+        return await this.#publishDifference(by, what);
       } catch (error) {
         if (!(error instanceof Behind) || round >= attempts) throw error;
       }
@@ -285,24 +336,22 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
-  async #publishDifference(by: By, complete?: true, maxBytes?: number): Promise<string | undefined> {
+  async #publishDifference(by: By, { complete, maxBytes, own }: Published = {}): Promise<string | undefined> {
     let id: string | undefined;
-    const operations = await this.#copy.unpublished(this.state);
+    const found = await this.#copy.unpublished(this.state);
+    const operations = own === undefined ? found : found.filter(({ at }) => own(under(this.root, at)));
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
-      const whole = part.last && complete;
-      const publication = publicationOf(this.#copy, by, part.operations);
-      this.#sentDifference = publication.id;
-      await this.#publish(publication, complete === undefined ? undefined : whole === true, maxBytes);
-      this.#advance(publication.operations);
-      id ??= publication.id;
+      const isComplete = complete === undefined ? undefined : part.last;
+      const published = await this.#publishHere(part.operations, by, { complete: isComplete, maxBytes });
+      id ??= published;
     }
     return id;
   }
 
   /** Publishes a directory as the first content of the workspace. */
   async import(by: By): Promise<void> {
-    await this.#turns.take(() => this.#publishChanges(by, true));
+    await this.#turns.take(() => this.#publishChanges(by, { complete: true }));
   }
 
   /** Sends what a process that died has answered and not sent. The log is read up to where that began. */
@@ -387,7 +436,7 @@ export class Replica implements Replication, AsyncDisposable {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
     // Sent, and done here: merged into what programs have written since, it would overlap with itself.
-    if (entry.id === this.#unsent.first?.id || entry.id === this.#sentDifference)
+    if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id))
       return this.#advance(operations);
     const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
@@ -425,13 +474,14 @@ export class Replica implements Replication, AsyncDisposable {
     this.#advance(operations);
   }
 
-  onOverlap(listener: (at: string) => void): () => void {
-    this.#overlapListeners.add(listener);
-    return () => void this.#overlapListeners.delete(listener);
+  commandRuns(by: By, overlapped: (at: string) => void): () => void {
+    const command = { by, overlapped, isSeparate: false };
+    this.#commands.add(command);
+    return () => void this.#commands.delete(command);
   }
 
   #tellOverlap(at: string, { revision }: LogEntry): void {
-    for (const listener of this.#overlapListeners) listener(at);
+    for (const { overlapped } of this.#commands) overlapped(at);
     this.#options.warn?.(
       `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history`,
     );

@@ -12,6 +12,9 @@ export class Behind extends Error {
   override readonly name = "Behind";
 }
 
+/** Whether an absolute path is among those that a command changed, above or below one. */
+export type OwnPaths = (path: string) => boolean;
+
 /** What shares a workspace with other machines. */
 export interface Replication {
   /** The directory that is shared, absolute. */
@@ -23,13 +26,17 @@ export interface Replication {
    * caller may let the workspace grow to. Faults: `store_unavailable`.
    */
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
-  /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
-  publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
   /**
-   * Calls `listener` with each file in which something that was not published gave way to what another machine wrote in
-   * the same place; the path is relative to the root. Returns how to stop.
+   * Finds what was changed without a commit, by a command, and publishes it. `own`: only this.
+   * Afterwards the same author's rest waits while another command runs. The id of the change, if there is one.
    */
-  onOverlap(listener: (at: string) => void): () => void;
+  publishChanges(by: By, maxBytes?: number, own?: OwnPaths): Promise<string | undefined>;
+  /**
+   * To be called when a command begins. `overlapped` is called with each file in which something that was not published
+   * gave way to what another machine wrote in the same place; the path is relative to the root. Returns what is to be
+   * called at its end.
+   */
+  commandRuns(by: By, overlapped: (at: string) => void): () => void;
   /**
    * Pulls what others have published, before a read. `files`: the only files that will be read, each as the paths that
    * may name it, in order of preference.

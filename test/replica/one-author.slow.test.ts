@@ -1,0 +1,120 @@
+// A change in the log holds the work of one author: what a program has written into a file that a tool changes next, and
+// what another command does meanwhile, are changes of their own on every machine.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
+import { undo } from "../../src/engine/history/undo.ts";
+import { undoMany } from "../../src/engine/history/undo-many.ts";
+import { ServedTree } from "../dialects/served-tree.ts";
+import { Fixture } from "./fixture.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const lines = "one\ntwo\nthree\nfour\nfive\n";
+
+describe("a change of a file that a program has written to", () => {
+  it.each([
+    ["changed", { "f.txt": lines }, lines.replace("one", "program")],
+    ["created", {}, lines.replace("one", "program")],
+  ])("is undone elsewhere without the program's part: %s", async (_, files, written) => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", files);
+    const b = await fixture.machine("b");
+    a.put("f.txt", written);
+    const { id } = await a.edit("f.txt", text => text.replace("five", "tool"));
+    await b.replica.refresh("writes");
+    expect(b.text("f.txt")).toBe(written.replace("five", "tool"));
+    await undo(b.workspace, { change: id });
+    expect(b.text("f.txt")).toBe(written);
+    await a.replica.refresh("writes");
+    expect(a.tree()).toEqual(b.tree());
+  });
+
+  it("is undone elsewhere with the program's part: deleted, overwritten", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "f.txt": lines, "g.txt": lines });
+    const b = await fixture.machine("b");
+    a.put("f.txt", "program\n");
+    a.put("g.txt", "program\n");
+    const { id } = await a.workspace.commit([{ kind: "remove", path: a.workspace.at("f.txt") }]);
+    const { id: other } = await a.write("g.txt", "tool\n");
+    await b.replica.refresh("writes");
+    for (const change of [id, other]) await undo(b.workspace, { change });
+    expect([b.text("f.txt"), b.text("g.txt")]).toEqual(["program\n", "program\n"]);
+    await a.replica.refresh("writes");
+    expect(a.tree()).toEqual(b.tree());
+  });
+
+  it("does not overlap with itself if the store's answer is lost", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
+      line.isDeaf = true;
+    });
+    const b = await fixture.machine("b");
+    for (const word of ["un", "deux", "trois"]) {
+      a.put("f.txt", lines.replace("one", word));
+      a.line.losesNext = true;
+      await expect(a.edit("f.txt", text => text.replace("five", word))).rejects.toThrow();
+    }
+    a.put("f.txt", lines.replace("one", "last"));
+    await a.edit("f.txt", text => text.replace("five", "tool"));
+    expect(a.text("f.txt")).toBe("last\ntwo\nthree\nfour\ntool\n");
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+  });
+});
+
+it("undoes all of several changes of which one could not be applied here", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "1.txt": "0\n", "2.txt": "0\n", "3.txt": "0\n" });
+  const b = await fixture.machine("b");
+  for (const name of ["1.txt", "2.txt", "3.txt"]) await a.write(name, "1\n");
+  const records = await listChanges(a.workspace, { limit: 3 });
+  let appended = 0;
+  a.line.afterAppend = async () => {
+    if (++appended === 2) a.put("2.txt", "program\n");
+  };
+  const undone = await undoMany(a.workspace, records, {}).then(
+    () => "done",
+    error => error.code,
+  );
+  a.line.afterAppend = async () => {};
+  await b.replica.refresh("writes");
+  const texts = ["1.txt", "2.txt", "3.txt"].map(name => b.text(name));
+  expect({ undone, texts }).toEqual({ undone: "not_applied", texts: ["0\n", "0\n", "0\n"] });
+});
+
+it("gives each of two commands at the same time its own change, under its own id", async () => {
+  await using tree = new ServedTree("polyfs", { "kept.txt": "kept\n" });
+  const store = join(tree.base, "store");
+  mkdirSync(store);
+  const serve = async (root: string, state: string) => {
+    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
+    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
+    await wire.initialize();
+    return wire;
+  };
+  const here = await serve(tree.root, "state-1");
+  const there = await serve(tree.directory("other"), "state-2");
+  const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];
+  const long = here.call("run_command", {
+    command: `echo long > long.txt; : > '${wrote}'; until [ -e '${go}' ]; do sleep 0.05; done`,
+  });
+  await vi.waitFor(() => expect(existsSync(wrote)).toBe(true), patience);
+  const short = JSON.stringify(
+    (await here.call("run_command", { command: "echo short > short.txt" })).content,
+  );
+  const edited = JSON.stringify(
+    (await here.call("write_file", { path: "long.txt", content: "tool\n", mode: "append" })).content,
+  );
+  writeFileSync(go, "");
+  const ended = JSON.stringify((await long).content);
+  const idIn = (said: string) => /change ([0-9a-z]+)/.exec(said)?.[1] ?? said;
+  const undone = async (change: string) => {
+    const { content, isError } = await there.call("undo", { change });
+    return `${isError === true} ${JSON.stringify(content)}`;
+  };
+  expect(await undone(idIn(edited))).toMatch(/^false .*changed back long\.txt/);
+  expect(await undone(idIn(short))).toMatch(/^false .*removed short\.txt/);
+  expect(await undone(idIn(ended))).toMatch(/^false .*removed long\.txt/);
+});
