@@ -11,6 +11,7 @@ type Sources = ReadonlyMap<string, string>;
 const chain = [
   "append",
   "clock",
+  "lru-map",
   "once",
   "at-exit",
   "turn",

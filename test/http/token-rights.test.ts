@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tool } from "../../src/contract/tool.ts";
 import { Fault } from "../../src/engine/fault.ts";
+import { LruMap } from "../../src/engine/lru-map.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bearer } from "../../src/mcp/auth/authenticator.ts";
 import { Principal } from "../../src/mcp/auth/principal.ts";
 import { permits, reachOf } from "../../src/mcp/auth/reach.ts";
-import { Recent } from "../../src/mcp/auth/recent.ts";
 import { rootsClaimed } from "../../src/mcp/auth/roots-claim.ts";
 import { Tokens, type TokensOptions } from "../../src/mcp/auth/tokens.ts";
 import { hashText, newToken, parseTokens, printTokens } from "../../src/mcp/auth/tokens-file.ts";
@@ -314,7 +314,7 @@ describe("a caller", () => {
 
   it("is remembered among the most recently used", () => {
     const dropped: number[] = [];
-    const recent = new Recent<number>(2, value => dropped.push(value));
+    const recent = new LruMap<string, number>(2, value => dropped.push(value));
     recent.set("a", 1);
     recent.set("b", 2);
     expect([recent.get("a"), recent.get("c")]).toEqual([1, undefined]);

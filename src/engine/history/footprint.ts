@@ -15,6 +15,7 @@ import type { RunningCommand } from "../workspace/footprint/running-commands.ts"
 import { gently } from "../workspace/footprint/time-slice.ts";
 import {
   type Keeper,
+  skippedDirectories,
   snapshotTree,
   type TreeEntry,
   type TreeSnapshot,
@@ -26,8 +27,6 @@ import { OthersChanges } from "./others-changes.ts";
 const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
 const maxFileBytes = 4 * 1024 * 1024;
-/** Directories with generated content, and Git's own. */
-const skip = new Set([".git", "node_modules", ".polyfs", ".venv", "__pycache__", "target", ".gradle"]);
 
 /** Hashes of contents already kept, by file identity and times. For many commands of one process. */
 const known = new Map<string, string>();
@@ -175,7 +174,13 @@ export class Before implements Disposable {
 function look(workspace: Workspace, keeper: Keeper, signal?: AbortSignal): Promise<TreeSnapshot> {
   const roots = workspace.roots.filter(({ access }) => access === "read-write");
   const absent = workspace.ownDirectories();
-  return snapshotTree(roots, { maxEntries, skip, absent, keeper, ...(signal && { signal }) });
+  return snapshotTree(roots, {
+    maxEntries,
+    skip: skippedDirectories,
+    absent,
+    keeper,
+    ...(signal && { signal }),
+  });
 }
 
 /** Stores contents in the archive, except those already there. */

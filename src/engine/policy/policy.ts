@@ -1,9 +1,9 @@
 // A set of rules over paths. Deny wins regardless of order; otherwise the last rule that applies decides, separately
 // for access and for approval. Paths are canonical, links resolved.
 import { NameEndings } from "../glob/name-endings.ts";
+import { LruMap } from "../lru-map.ts";
 import { once } from "../once.ts";
 import { isAscii } from "../text/ascii.ts";
-import { LruMap } from "./lru-map.ts";
 import { NameIndex } from "./name-index.ts";
 import { type FoldedPath, folded, foldedForms, type PathGlobs, pathGlobs } from "./path-globs.ts";
 import {

@@ -11,7 +11,12 @@ import type { Change } from "../workspace/commit/change.ts";
 import type { Operation, Publication } from "../workspace/commit/publish.ts";
 import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import type { OpenFile } from "../workspace/file.ts";
-import { type Keeper, snapshotTree, type TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
+import {
+  type Keeper,
+  skippedDirectories,
+  snapshotTree,
+  type TreeEntry,
+} from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { under } from "../workspace/root.ts";
@@ -23,8 +28,6 @@ import type { Node, TreeState } from "./tree-state.ts";
 /** The bytes of an object that the log names. */
 export type Contents = (hash: string) => Promise<Uint8Array>;
 
-/** What programs fill with what can be made again, and Git's own: these stay on this machine. */
-const skip = new Set([".git", "node_modules", ".polyfs", ".venv", "__pycache__", "target", ".gradle"]);
 /** A larger file is not shared. */
 const maxFileBytes = 256 * 1024 * 1024;
 /** A file that changed just now may change again without another time. */
@@ -237,7 +240,7 @@ export class LocalCopy {
       },
     };
     const absent = this.workspace.ownDirectories();
-    const options = { maxEntries: Number.POSITIVE_INFINITY, skip, absent, keeper };
+    const options = { maxEntries: Number.POSITIVE_INFINITY, skip: skippedDirectories, absent, keeper };
     const { roots, complete } = await snapshotTree(this.workspace.roots, options);
     // What could not be looked at would be taken for removed, on every machine.
     if (!complete) throw new Fault("io", { path: this.root, errno: "EIO", call: "scandir" });

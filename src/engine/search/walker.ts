@@ -108,18 +108,20 @@ export class Walker implements Disposable {
     const listing = cached && this.#knowledge.recall(cached, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#context;
-    const level: WalkLevel = {
-      directory: start,
-      entry,
-      prefix: "",
-      cached,
-      rules,
-      plan: noPlan,
-      next: 0,
-      ahead: undefined,
-    };
-    this.#levels.push(level);
+    const level = this.#push(start, entry, "", cached, rules);
     this.#open(level, listing ?? this.#knowledge.read(start, cached));
+  }
+
+  #push(
+    directory: WalkLevel["directory"],
+    entry: WalkLevel["entry"],
+    prefix: string,
+    cached: WalkLevel["cached"],
+    rules: WalkLevel["rules"],
+  ): WalkLevel {
+    const level = { directory, entry, prefix, cached, rules, plan: noPlan, next: 0, ahead: undefined };
+    this.#levels.push(level);
+    return level;
   }
 
   /** The next entry, undefined at the end; "entered" after each directory, so that the caller may pause. */
@@ -190,17 +192,7 @@ export class Walker implements Disposable {
     }
     const { rules } = parent;
     const prefix = cached?.prefix(parent.prefix, entry.name) ?? `${path}/`;
-    const level: WalkLevel = {
-      directory,
-      entry,
-      prefix,
-      cached,
-      rules,
-      plan: noPlan,
-      next: 0,
-      ahead: undefined,
-    };
-    this.#levels.push(level);
+    const level = this.#push(directory, entry, prefix, cached, rules);
     try {
       if (listing !== undefined) this.#open(level, listing);
       else if (listed !== undefined) this.#open(level, this.#knowledge.keep(listed, cached));

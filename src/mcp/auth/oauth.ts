@@ -4,6 +4,7 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import { LruMap } from "../../engine/lru-map.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
@@ -11,7 +12,6 @@ import { type Authenticator, bearer } from "./authenticator.ts";
 import { Issuer } from "./issuer.ts";
 import { Principal } from "./principal.ts";
 import { permits, type Reach, reachOf, type TokenEffect } from "./reach.ts";
-import { Recent } from "./recent.ts";
 import { rootsClaimed } from "./roots-claim.ts";
 import { digest } from "./tokens-file.ts";
 
@@ -61,8 +61,8 @@ export class OAuth implements Authenticator {
   readonly #issuer: Issuer;
   readonly #metadataUrl: string;
   /** By the hash of the token, so that none is kept. */
-  readonly #verified = new Recent<Verified>(1000);
-  readonly #principals = new Recent<Principal>(500, principal => principal.retire());
+  readonly #verified = new LruMap<string, Verified>(1000);
+  readonly #principals = new LruMap<string, Principal>(500, principal => principal.retire());
 
   /** Throws if a URL is none that can be used. */
   constructor(options: OAuthOptions) {

@@ -1,7 +1,7 @@
 // Archive files that are written but not flushed. Journals and replaced content stay until they are, so that the
 // history of an acknowledged change survives a power cut.
 import { constants } from "node:fs";
-import { sys } from "../commit/syscalls.ts";
+import { flushAndClose, flushAndCloseLater, sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { forEachConcurrently } from "../system/concurrently.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
@@ -44,7 +44,7 @@ export class UnflushedFiles {
     try {
       if (files.size >= manyFiles && (await wholeFlush.later(this.#state))) return;
       for (const paths of onWindows ? [files] : [files, folders])
-        await forEachConcurrently([...paths], flushOne);
+        await forEachConcurrently([...paths], path => flushAndCloseLater(openToFlush(path)));
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
@@ -61,7 +61,7 @@ export class UnflushedFiles {
       if (count >= manyFiles && wholeFlush.now(this.#state)) return;
       if (count > most) throw new Error("too many files to flush at once");
       for (const path of new Set([...this.#flushing, ...files, ...(onWindows ? [] : folders)]))
-        flushOneNow(path);
+        flushAndClose(openToFlush(path));
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
@@ -78,26 +78,6 @@ export class UnflushedFiles {
   #giveBack(files: Set<string>, folders: Set<string>): void {
     for (const path of files) this.#files.add(path);
     for (const path of folders) this.#folders.add(path);
-  }
-}
-
-async function flushOne(path: string): Promise<void> {
-  const fd = openToFlush(path);
-  if (fd === undefined) return;
-  try {
-    await sys.flushLater(fd);
-  } finally {
-    sys.close(fd);
-  }
-}
-
-function flushOneNow(path: string): void {
-  const fd = openToFlush(path);
-  if (fd === undefined) return;
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
   }
 }
 

@@ -12,7 +12,7 @@ import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { giveMode, ownerOf } from "./granted-mode.ts";
-import { sys, writeAll } from "./syscalls.ts";
+import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
 import { isOfCommit } from "./temporary.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
@@ -95,7 +95,7 @@ class TreeCopy {
 
   /** Flushes and closes a file beside what comes next. */
   async #flush(fd: number): Promise<void> {
-    const flushing = sys.flushLater(fd).finally(() => sys.close(fd));
+    const flushing = flushAndCloseLater(fd);
     flushing.catch(() => {}); // callers that wait for it get the error
     this.#flushing.push(flushing);
     if (this.#flushing.length > mostFlushing) await this.#flushing.shift();

@@ -9,7 +9,7 @@ import { ConcurrentChange } from "./concurrent-change.ts";
 import { addressOf, type EntryRef, type HeldDirectories } from "./held-directories.ts";
 import { purge, purgeLater } from "./purge.ts";
 import type { StepContext } from "./step-context.ts";
-import { sys } from "./syscalls.ts";
+import { flushAndClose, sys } from "./syscalls.ts";
 
 export interface DismantleStep {
   readonly do: "dismantle";
@@ -42,12 +42,7 @@ function begin({ at, inode, begun }: DismantleStep, places: HeldDirectories): bo
   if (sys.lstat(marker) !== undefined) return true;
   sys.mkdir(marker, 0o700);
   // The marker must not be lost while the first removal is not.
-  const fd = sys.open(places.handle(begun.place).address, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
-  }
+  flushAndClose(sys.open(places.handle(begun.place).address, constants.O_RDONLY | constants.O_DIRECTORY));
   return true;
 }
 

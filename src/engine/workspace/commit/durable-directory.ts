@@ -7,7 +7,7 @@ import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import type { HeldDirectories } from "./held-directories.ts";
-import { sys } from "./syscalls.ts";
+import { flushAndClose, sys } from "./syscalls.ts";
 
 /** File systems write everything out within minutes: the entries of a directory that changed earlier are durable. */
 const recentMs = 10 * 60_000;
@@ -67,9 +67,5 @@ function flush(address: Address): void {
     if (errnoOf(error) === "EACCES") return; // it may be written to and not read
     throw error;
   }
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
-  }
+  flushAndClose(fd);
 }

@@ -12,7 +12,7 @@ import { faultOf, ifAllowed, stateDirectory, system } from "../errno.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
-import { sys, writeAll } from "./syscalls.ts";
+import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
 
 const plainBytes = 16; // of the head; its authentication follows
 const macBytes = 16;
@@ -158,13 +158,7 @@ export class Journal {
 /** One that may not be read, as the home of the state directory may be, cannot be flushed. Nor can any on Windows. */
 async function flushFolder(path: string): Promise<void> {
   if (onWindows) return;
-  const fd = ifAllowed(() => sys.open(path, constants.O_RDONLY));
-  if (fd === undefined) return;
-  try {
-    await sys.flushLater(fd);
-  } finally {
-    sys.close(fd);
-  }
+  await flushAndCloseLater(ifAllowed(() => sys.open(path, constants.O_RDONLY)));
 }
 
 /** The generation of a journal that holds more than its start record; undefined if it holds none. */

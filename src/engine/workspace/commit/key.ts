@@ -8,7 +8,7 @@ import { onWindows } from "../windows-path.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { purge } from "./purge.ts";
 import { openToFlush } from "./stage.ts";
-import { readAll, sys, writeAll } from "./syscalls.ts";
+import { flushAndClose, readAll, sys, writeAll } from "./syscalls.ts";
 
 const keyBytes = 32;
 const fileName = "key";
@@ -66,11 +66,5 @@ function makeKey(directory: Handle): void {
     sys.close(fd);
     unlinkIfThere(draft);
   }
-  const flushing = openToFlush(directory);
-  if (flushing === undefined) return;
-  try {
-    sys.flush(flushing);
-  } finally {
-    sys.close(flushing);
-  }
+  flushAndClose(openToFlush(directory));
 }

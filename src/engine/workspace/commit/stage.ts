@@ -13,7 +13,7 @@ import { copyTree } from "./copy-tree.ts";
 import { giveMode, modeWhileStaged } from "./granted-mode.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
-import { sys, writeAll } from "./syscalls.ts";
+import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
 
 export type StagedContent =
   | (StagedAttributes & {
@@ -172,7 +172,7 @@ async function stageBytes(
     }
     if (one.mode !== undefined) giveMode(fd, one.mode, one.modeOf);
     if (one.modified !== undefined) setModified(fd, one.modified);
-    if (one.flush) flushing = sys.flushLater(fd).finally(() => sys.close(fd));
+    if (one.flush) flushing = flushAndCloseLater(fd);
     // With a hash, recovery can tell whether it was flushed, so the journal's flush need not wait for it.
     if (one.hash === undefined) await flushing;
     return { inode: stat.ino, flushing };
@@ -226,13 +226,7 @@ export function withFileAt<T>(
 }
 
 export async function flushDirectory(directory: Handle): Promise<void> {
-  const fd = openToFlush(directory);
-  if (fd === undefined) return;
-  try {
-    await sys.flushLater(fd);
-  } finally {
-    sys.close(fd);
-  }
+  await flushAndCloseLater(openToFlush(directory));
 }
 
 /** Undefined for a directory that cannot be flushed: one that is writable but not readable, or any on Windows. */

@@ -38,7 +38,7 @@ import { keyOf } from "./key.ts";
 import { hasEnded, isListening, isListeningNow, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
 import { giveUpOwnPlace, statePath, temporaryState } from "./state-path.ts";
-import { sys, writeAll } from "./syscalls.ts";
+import { flushAndClose, sys, writeAll } from "./syscalls.ts";
 
 const mostOwnerBytes = 4096;
 export const keepMs = 7 * 24 * 3_600_000;
@@ -283,12 +283,7 @@ function removeJournals(folder: string): void {
 
 function flushFolder(folder: string): void {
   if (onWindows) return; // directories cannot be flushed there
-  const fd = sys.open(folder, constants.O_RDONLY);
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
-  }
+  flushAndClose(sys.open(folder, constants.O_RDONLY));
 }
 
 function openAside(path: string): Aside {

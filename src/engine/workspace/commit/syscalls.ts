@@ -73,6 +73,26 @@ function promised(start: (done: (error: Error | null) => void) => void): Promise
   return new Promise((resolve, reject) => start(error => (error === null ? resolve() : reject(error))));
 }
 
+/** Flushes an open file and closes it; nothing to do for one that could not be opened. */
+export function flushAndClose(fd: number | undefined): void {
+  if (fd === undefined) return;
+  try {
+    sys.flush(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** The same without blocking the event loop. */
+export async function flushAndCloseLater(fd: number | undefined): Promise<void> {
+  if (fd === undefined) return;
+  try {
+    await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
 /** Writes all of it, however little each call takes. */
 export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
   for (let done = 0; done < bytes.length; ) {

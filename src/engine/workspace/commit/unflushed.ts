@@ -11,7 +11,7 @@ import { forFlushing, onWindows } from "../windows-path.ts";
 import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "./held-directories.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
 import type { StagedAttributes, Step } from "./step.ts";
-import { sys } from "./syscalls.ts";
+import { flushAndClose, flushAndCloseLater, sys } from "./syscalls.ts";
 
 /** A directory to flush, and files in it. */
 interface Folder {
@@ -175,13 +175,7 @@ async function flushAll(folders: readonly Folder[]): Promise<void> {
   const files = folders.flatMap(folder => [...folder.names].map(name => ({ folder, name })));
   await forEachConcurrently(files, async ({ folder, name }) => {
     using directory = openRecorded(folder, false);
-    const fd = directory && openFileToFlush(directory, name);
-    if (fd === undefined) return;
-    try {
-      await sys.flushLater(fd);
-    } finally {
-      sys.close(fd);
-    }
+    await flushAndCloseLater(directory && openFileToFlush(directory, name));
   });
   await forEachConcurrently(folders, async folder => {
     using directory = openRecorded(folder, false);
@@ -192,20 +186,8 @@ async function flushAll(folders: readonly Folder[]): Promise<void> {
 function flushAllNow(one: Folder): void {
   using directory = openRecorded(one, false);
   if (directory === undefined) return;
-  for (const name of one.names) {
-    const fd = openFileToFlush(directory, name);
-    if (fd !== undefined) flushOne(fd);
-  }
-  const fd = openToFlush(directory);
-  if (fd !== undefined) flushOne(fd);
-}
-
-function flushOne(fd: number): void {
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
-  }
+  for (const name of one.names) flushAndClose(openFileToFlush(directory, name));
+  flushAndClose(openToFlush(directory));
 }
 
 function openFileToFlush(directory: Handle, name: string): number | undefined {

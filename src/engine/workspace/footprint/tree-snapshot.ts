@@ -52,6 +52,17 @@ export interface Keeper {
   keep(path: string, entry: TreeEntry, open: () => OpenFile): Promise<string | undefined>;
 }
 
+/** Directories with generated content, and Git's own: neither undone nor shared with other machines. */
+export const skippedDirectories: ReadonlySet<string> = new Set([
+  ".git",
+  "node_modules",
+  ".polyfs",
+  ".venv",
+  "__pycache__",
+  "target",
+  ".gradle",
+]);
+
 export interface SnapshotOptions {
   readonly maxEntries: number;
   /** Directories that are not entered, by name: `node_modules`. */
