@@ -118,3 +118,35 @@ it("gives each of two commands at the same time its own change, under its own id
   expect(await undone(idIn(short))).toMatch(/^false .*removed short\.txt/);
   expect(await undone(idIn(ended))).toMatch(/^false .*removed long\.txt/);
 });
+
+describe("a command that the store did not answer at first", () => {
+  const by = { action: "run_command", client: "test", connection: "c" };
+  it.each([
+    ["reached", { isCut: true }],
+    ["answered", { losesNext: true }],
+  ])("is one change under its id, with the rest beside it: not %s", async (_, failure) => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
+      line.isDeaf = true;
+    });
+    const b = await fixture.machine("b");
+    const ended = a.replica.commandRuns(by, () => {});
+    a.put("f.txt", "command\n");
+    a.put("other.txt", "another program\n");
+    const id = a.workspace.archive.changes.newId();
+    const own = (path: string) => path.endsWith("/f.txt");
+    Object.assign(a.line, failure);
+    await expect(a.replica.publishChanges(by, undefined, { id, own })).rejects.toThrow();
+    a.line.isCut = false;
+    await a.replica.publishChanges(by);
+    await a.replica.publishChanges(by);
+    ended();
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+    const ids = (await listChanges(b.workspace, { limit: 10 })).map(one => one.id);
+    expect(ids.filter(one => one === id)).toEqual([id]);
+    await undo(b.workspace, { change: id });
+    expect(b.text("f.txt")).toBe(lines);
+    expect(b.text("other.txt")).toBe("another program\n");
+  });
+});

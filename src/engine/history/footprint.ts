@@ -71,15 +71,16 @@ export async function record(
   // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
   // the same, and the answer says what others lack (replicated-call.ts).
   const { files, uncertain, began } = footprint;
-  const own = footprint.complete ? ownPaths(footprint) : undefined;
-  const id = await workspace.replication?.publishChanges(by, undefined, own).catch((error: unknown) => {
+  const { archive, replication } = workspace;
+  const id = archive.changes.newId();
+  const change = { id, own: footprint.complete ? ownPaths(footprint) : undefined };
+  const published = await replication?.publishChanges(by, undefined, change).catch((error: unknown) => {
     if (!(error instanceof Fault)) throw error;
     return undefined;
   });
   if (files === undefined) return undefined;
-  const { archive } = workspace;
   const made: ChangeRecord = {
-    id: id ?? archive.changes.newId(),
+    id: published ?? id,
     time: Date.now(),
     ...by,
     files,

@@ -4,7 +4,12 @@ import type { By } from "../workspace/archive/log.ts";
 import type { Operation, Publication } from "../workspace/commit/publish.ts";
 import type { LocalCopy } from "./local-copy.ts";
 
-export function publicationOf(copy: LocalCopy, by: By, operations: readonly Operation[]): Publication {
+export function publicationOf(
+  copy: LocalCopy,
+  id: string,
+  by: By,
+  operations: readonly Operation[],
+): Publication {
   const { archive } = copy.workspace;
   const contents = new Map<string, Uint8Array>();
   const current = operations.flatMap((operation): Operation[] => {
@@ -15,7 +20,7 @@ export function publicationOf(copy: LocalCopy, by: By, operations: readonly Oper
     contents.set(hash, bytes);
     return [{ ...operation, hash, size: bytes.length }];
   });
-  return { id: archive.changes.newId(), by, operations: current, contents };
+  return { id, by, operations: current, contents };
 }
 
 /** What the log does not say yet, path by path. */

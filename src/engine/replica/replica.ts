@@ -25,7 +25,7 @@ import type {
 } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
-import { Behind, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
+import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { under } from "../workspace/root.ts";
 import { WorkspaceContents } from "./contents.ts";
@@ -59,6 +59,8 @@ interface ReplicaCommand {
   readonly overlapped: (at: string) => void;
   /** A change that holds a part of what it did, and was published before its end. */
   published?: string;
+  /** What it did, until that is published. */
+  change?: OwnChange | undefined;
   /** Its own changes are published: what else there is belongs to others. */
   isSeparate: boolean;
 }
@@ -68,6 +70,8 @@ interface Published {
   readonly complete?: boolean | undefined;
   readonly maxBytes?: number | undefined;
   readonly own?: OwnPaths | undefined;
+  /** Of the first entry. */
+  readonly id?: string | undefined;
 }
 
 export class Replica implements Replication, AsyncDisposable {
@@ -97,13 +101,15 @@ export class Replica implements Replication, AsyncDisposable {
   /** The log is read, and files are not touched. */
   #replaying = false;
   /** A command has changed files while the store could not be reached. */
-  #unpublished: By | undefined;
+  #unpublished: { readonly by: By; readonly change: OwnChange | undefined } | undefined;
   #onClose = () => {};
   /** What sent changes were computed from, by change and path, until they are done here. */
   readonly #bases = new Map<string, Publication["bases"]>();
   /** What the directory holds already and was sent without an answer: it may be in the log. */
   readonly #unanswered = new Set<string>();
   readonly #commands = new Set<ReplicaCommand>();
+  /** Ids of commands that are in the log, while there may be more to publish: an id is used once. */
+  readonly #used = new Set<string>();
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
 
@@ -214,10 +220,9 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishHere(
     operations: readonly Operation[],
     by: By,
-    { complete, maxBytes }: Omit<Published, "own">,
+    { complete, maxBytes, id = this.#copy.workspace.archive.changes.newId() }: Omit<Published, "own">,
   ): Promise<string> {
-    const publication = publicationOf(this.#copy, by, operations);
-    const { id } = publication;
+    const publication = publicationOf(this.#copy, id, by, operations);
     await this.#publish(publication, complete, maxBytes).catch(error => {
       if (Fault.is(error, "store_unavailable")) this.#unanswered.add(id);
       throw error;
@@ -306,18 +311,22 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.allSent();
   }
 
-  async publishChanges(by: By, maxBytes?: number, own?: OwnPaths): Promise<string | undefined> {
+  async publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined> {
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
-    if (own === undefined && command?.isSeparate && this.#commands.size > 1) return undefined;
+    if (change === undefined && command?.change !== undefined)
+      await this.publishChanges(by, maxBytes, command.change);
+    if (change === undefined && command?.isSeparate && this.#commands.size > 1) return undefined;
+    if (command !== undefined) command.change = change;
+    const { id, own } = change ?? {};
     try {
       await this.sent();
-      const id = await this.#turns.take(() => this.#publishChanges(by, { maxBytes, own }));
+      const made = await this.#turns.take(() => this.#publishChanges(by, { maxBytes, own, id }));
       this.#unpublished = undefined;
-      if (command !== undefined) command.isSeparate = own !== undefined;
-      return id ?? command?.published;
+      if (command !== undefined) Object.assign(command, { isSeparate: own !== undefined, change: undefined });
+      return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
-      this.#unpublished = Fault.is(error, "history_full") ? undefined : by;
+      this.#unpublished = Fault.is(error, "history_full") ? undefined : { by, change };
       this.#isDown(error);
       throw error;
     }
@@ -336,14 +345,20 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
-  async #publishDifference(by: By, { complete, maxBytes, own }: Published = {}): Promise<string | undefined> {
+  async #publishDifference(by: By, { own, complete, ...how }: Published = {}): Promise<string | undefined> {
     let id: string | undefined;
     const found = await this.#copy.unpublished(this.state);
     const operations = own === undefined ? found : found.filter(({ at }) => own(under(this.root, at)));
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
       const isComplete = complete === undefined ? undefined : part.last;
-      const published = await this.#publishHere(part.operations, by, { complete: isComplete, maxBytes });
+      const free = how.id !== undefined && !this.#used.has(how.id) ? how.id : undefined;
+      const published = await this.#publishHere(part.operations, by, {
+        ...how,
+        id: free,
+        complete: isComplete,
+      });
+      if (free !== undefined) this.#used.add(free);
       id ??= published;
     }
     return id;
@@ -436,8 +451,10 @@ export class Replica implements Replication, AsyncDisposable {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
     // Sent, and done here: merged into what programs have written since, it would overlap with itself.
-    if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id))
+    if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id)) {
+      this.#used.add(entry.id);
       return this.#advance(operations);
+    }
     const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
     this.#unsent.mixed = isAhead;
@@ -596,9 +613,15 @@ export class Replica implements Replication, AsyncDisposable {
 
   #isUp(): void {
     this.#reach.isUp();
-    if (this.#unpublished !== undefined) void this.publishChanges(this.#unpublished).catch(() => {});
-    else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
+    const unpublished = this.#unpublished;
     this.#unpublished = undefined;
+    if (unpublished !== undefined) void this.#publishLate(unpublished.by, unpublished.change).catch(() => {});
+    else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
+  }
+
+  async #publishLate(by: By, change: OwnChange | undefined): Promise<void> {
+    if (change !== undefined) await this.publishChanges(by, undefined, change);
+    if (change === undefined || this.#commands.size === 0) await this.publishChanges(by);
   }
 
   #isDown(error: unknown): void {

@@ -15,6 +15,12 @@ export class Behind extends Error {
 /** Whether an absolute path is among those that a command changed, above or below one. */
 export type OwnPaths = (path: string) => boolean;
 
+/** What one command did. */
+export interface OwnChange {
+  readonly id?: string | undefined;
+  readonly own?: OwnPaths | undefined;
+}
+
 /** What shares a workspace with other machines. */
 export interface Replication {
   /** The directory that is shared, absolute. */
@@ -27,10 +33,11 @@ export interface Replication {
    */
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /**
-   * Finds what was changed without a commit, by a command, and publishes it. `own`: only this.
-   * Afterwards the same author's rest waits while another command runs. The id of the change, if there is one.
+   * Finds what was changed without a commit, by a command, and publishes it. `change`: only this,
+   * under its id, also if that succeeds later. Afterwards the same author's rest waits while another command runs. The id
+   * of the change, if there is one.
    */
-  publishChanges(by: By, maxBytes?: number, own?: OwnPaths): Promise<string | undefined>;
+  publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined>;
   /**
    * To be called when a command begins. `overlapped` is called with each file in which something that was not published
    * gave way to what another machine wrote in the same place; the path is relative to the root. Returns what is to be
