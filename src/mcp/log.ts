@@ -17,7 +17,7 @@ export interface Log extends Readonly<Record<LogLevel, Say>> {
 /** A log that writes one line for each message, to stderr by default. */
 export function createLog(
   level: LogLevel,
-  write = (line: string): unknown => process.stderr.write(line),
+  write: (line: string) => unknown = toStandardError,
   format: LogFormat = "text",
 ): Log {
   const line = format === "json" ? jsonLine : textLine;
@@ -32,6 +32,22 @@ export function createLog(
     debug: at("debug"),
     started: (message, fields) => started(message, undefined, fields),
   };
+}
+
+const ignore = () => {};
+
+/**
+ * A line that cannot be written (the reader is gone, the disk is full) is lost. Without a listener, its failure would be
+ * an uncaught exception, which is logged, and so on.
+ */
+function toStandardError(line: string): void {
+  const { stderr } = process;
+  if (!stderr.listeners("error").includes(ignore)) stderr.on("error", ignore);
+  try {
+    stderr.write(line);
+  } catch {
+    // A file is written at once.
+  }
 }
 
 function textLine(level: LogLevel, message: string, cause: unknown, fields: LogFields = {}): string {

@@ -298,6 +298,17 @@ describe("a server that gets a signal", () => {
     expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 0 });
   });
 
+  it("answers and ends also if nobody reads its log any more", async () => {
+    const { url, signal, closeLog, ended } = await start("--log-level", "debug", tree());
+    closeLog();
+    for (let i = 0; i < 5; i++) {
+      expect((await send(`${url}/nowhere`)).status).toBe(404); // is logged
+      expect((await send(`${url}/readyz`)).status).toBe(200);
+    }
+    signal("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+  });
+
   it("finishes the call that runs, and ends with 0", async () => {
     const { url, signal, ended } = await start("--allow-run=unsandboxed", "--dialect", "agent-tools", tree());
     expect((await send(`${url}/readyz`)).status).toBe(200);

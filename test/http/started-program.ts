@@ -8,6 +8,8 @@ import { tree } from "./fixture.ts";
 export interface Program {
   readonly url: string;
   signal(name: NodeJS.Signals): void;
+  /** Nobody reads its standard error any more. */
+  closeLog(): void;
   /** What it has said on standard error so far. */
   said(): string;
   /** How it ended, and what it said. */
@@ -54,5 +56,6 @@ async function started(
     });
     void ended.then(() => reject(new Error(`ended: ${stderr}`)));
   });
-  return { url, signal: name => void child.kill(name), said: () => stderr, ended };
+  const closeLog = () => void child.stderr.destroy();
+  return { url, signal: name => void child.kill(name), closeLog, said: () => stderr, ended };
 }
