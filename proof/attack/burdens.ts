@@ -94,7 +94,7 @@ function device(path: string, numbers: string): string | undefined {
     execFileSync("mknod", [path, ...numbers.split(" ")], { stdio: "ignore" });
     return undefined;
   } catch {
-    return "needs leave to make devices";
+    return "needs permission to make devices";
   }
 }
 

@@ -16,13 +16,13 @@ const commandCases: readonly CommandCase[] = [
   { id: "A184", story: "writes outside", command: ({ outside }) => `echo x > ${outside}/pwn` },
   { id: "A185", story: "goes up first", command: () => "cd .. && cat outside/secret.txt" },
   { id: "A187", story: "in a substitution", command: ({ outside }) => `echo $(cat ${outside}/secret.txt)` },
-  { id: "A188", story: "behind a newline", command: ({ outside }) => `true\ncat ${outside}/secret.txt` },
+  { id: "A188", story: "after a newline", command: ({ outside }) => `true\ncat ${outside}/secret.txt` },
   {
     id: "A189",
     story: "in a process substitution",
     command: ({ outside }) => `bash -c 'cat <(cat ${outside}/secret.txt)'`,
   },
-  { id: "A190", story: "behind an expansion", command: ({ outside }) => `\${X:-cat} ${outside}/secret.txt` },
+  { id: "A190", story: "after an expansion", command: ({ outside }) => `\${X:-cat} ${outside}/secret.txt` },
   { id: "A195", story: "reads its input", command: () => "cat" },
   {
     id: "A201",

@@ -53,7 +53,7 @@ async function arenaInFork(method: "link" | undefined): Promise<{
   );
   const own: PathCase = {
     id: "F004",
-    story: "what lies around the fork",
+    story: "the surroundings of the fork",
     refused: "everywhere",
     path: () => [path, trees, join(trees, tree), "../upper/pub.txt", "../work", "../../../store/names", ".."],
   };

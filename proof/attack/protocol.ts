@@ -15,7 +15,7 @@ export async function attackTheProtocol(dialect: Dialect, { tally, long }: Trial
   const reader = `"name":${JSON.stringify(dialect.tools.find(({ name }) => /^read_files?$/.test(name))?.name)}`;
   const big = long ? 52_428_800 : 8_000_000;
   const lines: readonly (readonly [id: string, story: string, line: string])[] = [
-    ["A231", "a tool that is not there", call('{"name":"no_such_tool","arguments":{}}')],
+    ["A231", "an unknown tool", call('{"name":"no_such_tool","arguments":{}}')],
     ["A231b", "a name that objects have", call('{"name":"__proto__","arguments":{}}')],
     ["A231c", "a tool without a name", call("{}")],
     ["A232", "no arguments", call(`{${reader},"arguments":{}}`)],
@@ -32,7 +32,7 @@ export async function attackTheProtocol(dialect: Dialect, { tally, long }: Trial
     ["A234b", "nothing but brackets", deep(200_000)],
     ["A235", "a very long line", call(`{${reader},"arguments":{"path":"${"x".repeat(big)}"}}`)],
     ["A235b", "a very long line of no JSON", "x".repeat(big)],
-    ["A236", "bytes that are no UTF-8", "\u0080\u00ff"],
+    ["A236", "bytes that are not UTF-8", "\u0080\u00ff"],
     ["A237", "an id that is a fraction", call("{}", "1.5")],
     ["A237b", "an id that is null", call("{}", "null")],
     ["A237c", "an id that is very long", call("{}", `"${"i".repeat(100_000)}"`)],

@@ -68,6 +68,6 @@ async function attempt(
   await target.inspect(answer);
   if (statSync(root).ino !== before) throw new Error("the root is another directory");
   if (kept.length < 3) throw new Error(`of the root, only ${kept.join(", ")} is left`);
-  if (other !== "KEEP\n") throw new Error("a file was overwritten that was not to be");
+  if (other !== "KEEP\n") throw new Error("a file was overwritten without an option");
   if (refused && !failed(answer)) throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);
 }

@@ -30,7 +30,7 @@ const stringCases: readonly StringCase[] = [
   { id: "A118b", story: "groups that nest", text: () => `${"(".repeat(2000)}a${")*".repeat(2000)}` },
   { id: "A119", story: "a very long pattern", text: () => "ab?".repeat(40_000) },
   { id: "A120", story: "a repetition that is counted", text: () => "((a{1,300}){1,300}){1,300}" },
-  { id: "A121", story: "an expression that is none", text: () => "([" },
+  { id: "A121", story: "an invalid expression", text: () => "([" },
   { id: "A121b", story: "half of a surrogate pair", text: () => "\ud800" },
   { id: "A122", story: "a name that objects have", text: () => "__proto__" },
   {

@@ -42,7 +42,7 @@ const slowly = [
 export async function startTogether({ tally, long }: Trial): Promise<void> {
   if (!tally.wants("R112")) return;
   if (spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
-    tally.skipped("R112", "needs strace, and leave to trace");
+    tally.skipped("R112", "needs strace, and permission to trace");
     return;
   }
   const count = 6;

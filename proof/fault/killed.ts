@@ -95,7 +95,7 @@ const works: readonly Work[] = [
   },
   {
     id: "R103",
-    story: "changes are made and taken back",
+    story: "changes are made and undone",
     files: { a: "old", b: "old" },
     step: number =>
       number % 2 === 1 ? ["replace_in_files", { paths: ["a", "b"], old: "old", new: "new" }] : ["undo", {}],

@@ -14,7 +14,7 @@ const hunk = (name: string, from: number) =>
 export async function restartElsewhere({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R130")) return;
   if (spawnSync(elsewhere[0] ?? "", [...elsewhere.slice(1), "true"]).status !== 0)
-    return tally.skipped("R130", "needs leave to make process namespaces");
+    return tally.skipped("R130", "needs permission to make process namespaces");
   await using server = new ServerUnderTest(Object.fromEntries(names.map(name => [name, "0\n"])));
   let version = 0;
   for (let round = 0; round < (long ? 200 : 8); round++) {

@@ -117,7 +117,7 @@ export async function fillState({ tally }: Trial): Promise<void> {
     mkdirSync(server.state);
     const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", server.state]);
     if (mount.status !== 0) {
-      tally.skipped(id, "needs leave to mount");
+      tally.skipped(id, "needs permission to mount");
       continue;
     }
     try {

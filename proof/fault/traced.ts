@@ -21,7 +21,7 @@ const errors = ["EIO", "ENOSPC", "EACCES", "EINTR", "EDQUOT"];
 export async function failBelow({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R014")) return;
   if (spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
-    tally.skipped("R014", "needs strace, and leave to trace");
+    tally.skipped("R014", "needs strace, and permission to trace");
     return;
   }
   const cases = calls.flatMap(call =>

@@ -88,7 +88,7 @@ export class FuzzedServer {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#faults.push(`a line that is no JSON: ${line.slice(0, 100)}`);
+      this.#faults.push(`a line that is not JSON: ${line.slice(0, 100)}`);
       return;
     }
     const fault = messageFault(message);

@@ -35,8 +35,8 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
   const counts = {
     taken: 0,
     refused: 0,
-    "left open, taken as git does": 0,
-    "left open, refused": 0,
+    "undecided, merged as git does": 0,
+    "undecided, refused": 0,
     "too many ways": 0,
   };
   for (let i = 0; i < times; i++) {
@@ -69,13 +69,13 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
     } else if (got === refused) {
       if (possible?.mayRefuse === false) failed("refused, but there is only one way");
       else {
-        counts[possible === undefined ? "too many ways" : "left open, refused"]++;
+        counts[possible === undefined ? "too many ways" : "undecided, refused"]++;
         tally.survived();
       }
     } else if (got === (await git.merged(base, ours, theirs.join("")))) {
-      counts["left open, taken as git does"]++;
+      counts["undecided, merged as git does"]++;
       tally.survived();
-    } else failed("taken, and neither git nor the model agrees");
+    } else failed("merged, and neither git nor the model agrees");
   }
   if (long) say(`edits: ${JSON.stringify(counts)}`);
 }

@@ -115,7 +115,7 @@ export class World {
       await pause(50);
       const now = this.disk();
       const lost = untouchedBy(before, change).filter(path => !sameNode(before.get(path), now.get(path)));
-      if (lost.length > 0) throw new Error(`an undo changed what it had nothing to do with: ${lost}`);
+      if (lost.length > 0) throw new Error(`an undo changed unrelated paths: ${lost}`);
       this.tree = now;
     } else {
       if (answer.failed) throw new Error(`an undo was refused: ${answer.text}`);

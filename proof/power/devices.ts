@@ -66,7 +66,7 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
   try {
     const [make = "", ...args] = how.make;
     if (!run(make, ...args, image)) return `needs ${make}`;
-    if (!mount(image)) return "needs leave to mount loop devices";
+    if (!mount(image)) return "needs permission to mount loop devices";
     await tally.attempt(what, async () => {
       const server = new ServerUnderTest(beginning, join(at, "base"));
       spawnSync("sync", ["-f", at]);

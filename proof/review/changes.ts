@@ -48,7 +48,7 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
     await page.getByText(/^Undid/).waitFor();
   });
 
-  await tally.attempt("redo: the undo is taken back", async () => {
+  await tally.attempt("redo: the undo is undone", async () => {
     await page.getByRole("button", { name: "Take it back" }).click();
     await becomes(() => fixture.read("src/a.ts"), both, "src/a.ts");
   });

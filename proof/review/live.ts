@@ -18,17 +18,14 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
   const see = (view: string) => page.getByRole("link", { name: view, exact: true }).click();
   const write = (content: string) => agent.try("write_file", { path: "migrations/1.sql", content });
 
-  await tally.attempt(
-    "now: calls are listed with agent, tool and path, and what became of them",
-    async () => {
-      await see("Now");
-      await agent.try("read_file", { path: "no/such/file" });
-      await page.getByRole("option", { name: /asker.*read_file.*no\/such\/file.*failed/ }).waitFor();
-      await agent.try("read_file", { path: hostile });
-      await page.getByRole("option", { name: /onerror/ }).waitFor();
-      same(await page.evaluate('"hit" in window'), false, "a script ran");
-    },
-  );
+  await tally.attempt("now: calls are listed with agent, tool, path and outcome", async () => {
+    await see("Now");
+    await agent.try("read_file", { path: "no/such/file" });
+    await page.getByRole("option", { name: /asker.*read_file.*no\/such\/file.*failed/ }).waitFor();
+    await agent.try("read_file", { path: hostile });
+    await page.getByRole("option", { name: /onerror/ }).waitFor();
+    same(await page.evaluate('"hit" in window'), false, "a script ran");
+  });
 
   await tally.attempt("question: allowed once, and the call goes on", async () => {
     const call = write("uno\n");

@@ -75,5 +75,5 @@ async function takeBack(client: StdioClient, root: string, meter: Place["meter"]
     if (failed) meter.violation("history", text);
   }
   if (readFileSync(join(root, path), "latin1") !== before)
-    meter.violation("history", `${path} is not what it was after changes were taken back`);
+    meter.violation("history", `${path} does not have its old content after changes were undone`);
 }

@@ -72,7 +72,7 @@ export class Slot {
   complaint(): string | undefined {
     const stands = this.stands;
     if (stands === this.#known || (stands !== undefined && this.#possible.includes(stands))) return undefined;
-    const complaint = `${this.file}: ${stands ?? "no line"} stands there, ${this.#known} was acknowledged`;
+    const complaint = `${this.file}: ${stands ?? "no line"} is there, ${this.#known} was acknowledged`;
     if (stands !== undefined) this.done(stands); // each loss is counted once
     return complaint;
   }

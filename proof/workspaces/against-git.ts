@@ -42,7 +42,7 @@ export async function againstGit({ chance, tally }: Trial, times: number): Promi
           return;
         }
         if (wanted === undefined) throw new Error(`merged, git refuses${story()}`);
-        differences("not what git makes of it", withoutDirectories(got), wanted, story);
+        differences("not the result of git", withoutDirectories(got), wanted, story);
         if (change === undefined) return;
         const main = await fixture.workspaces.find("main");
         using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");

@@ -43,7 +43,7 @@ export async function killed(trial: Trial, times: number): Promise<void> {
       await tally.attempt(`kill ${what.join(" ")}, then merge`, async () => {
         await fixture.workspaces.merge(record, fixture.opener);
         if (JSON.stringify(sorted(treeOf(base))) !== JSON.stringify(sorted(after)))
-          throw new Error("the merge that came later is not whole");
+          throw new Error("the later merge is not complete");
       });
       await fixture.workspaces.drop(record);
     }

@@ -111,7 +111,7 @@ async function oneTree(
       throw new Error(`${record.name} still differs after it was merged: ${rest.map(({ path }) => path)}`);
   }
   for (const { record, tree } of kept) {
-    same(treeOf(record.root), printed(tree), `${record.name} was refused and is not as it was`);
+    same(treeOf(record.root), printed(tree), `${record.name} was refused and has changed`);
     counts.kept++;
     tally.survived();
   }

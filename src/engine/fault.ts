@@ -244,7 +244,7 @@ export interface Faults {
   partly_undone: { readonly changes: readonly string[]; readonly reason: Fault };
 
   // the shared store
-  /** `detail` is what the store's own software says. `change` "unknown": it was sent, and no answer came. */
+  /** `detail` is English, from the store's software or ours. `change` "unknown": it was sent, and no answer came. */
   store_unavailable: { readonly reason: StoreFailure; readonly detail: string; readonly change?: "unknown" };
   /** The change is in the store, but could not be applied to this copy: its disk is full, or a program wrote there. */
   not_applied: { readonly paths: readonly string[] };

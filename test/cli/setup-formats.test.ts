@@ -82,11 +82,11 @@ describe("JSON", () => {
     ["not JSON", "{ oops }"],
     ["cut off", '{"mcpServers": {'],
     ["a list", "[]"],
-    ["servers that are no object", '{"mcpServers": []}'],
-    ["a server that is no object", '{"mcpServers": {"polyfs": "x"}}'],
-    ["something behind the end", "{} {}"],
+    ["servers that are not an object", '{"mcpServers": []}'],
+    ["a server that is not an object", '{"mcpServers": {"polyfs": "x"}}'],
+    ["text after the end", "{} {}"],
     ["nested without end", "[".repeat(5000)],
-    ["a number that is none", '{"a": 01}'],
+    ["an invalid number", '{"a": 01}'],
   ])("refuses %s", (_, text) => {
     expect(() => format.put(text, "polyfs", entry)).toThrow(Unfit);
   });
@@ -244,7 +244,7 @@ b = { c = 1 }
     ["a server by dotted keys", 'mcp_servers.polyfs.command = "x"'],
     ["a table that is there twice", "[mcp_servers.polyfs]\n[mcp_servers.polyfs]"],
     ["an array of tables", "[[mcp_servers]]\na = 1"],
-    ["what is no TOML", "this is not toml"],
+    ["invalid TOML", "this is not toml"],
     ["a string without end", 'a = "x\n'],
   ])("refuses %s", (_, odd) => {
     expect(() => format.put(odd, "polyfs", entry)).toThrow(Unfit);
@@ -351,7 +351,7 @@ other:
     ["several documents", "a: 1\n---\nb: 2\n"],
     ["an entry in flow style", "extensions:\n  polyfs: {cmd: x}\n"],
     ["blocks whose empty lines count", "extensions:\n  a: |+\n    b\n\n"],
-    ["what is no mapping", "just text\n"],
+    ["a file that is not a mapping", "just text\n"],
     ["a key twice", "extensions:\n  a:\n    b: 1\nextensions:\n  c:\n    d: 1\n"],
   ])("refuses %s", (_, odd) => {
     expect(() => format.put(odd, "polyfs", fields)).toThrow(Unfit);

@@ -18,7 +18,7 @@ import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { Fixture, faultOf } from "./fixture.ts";
 
 describe("a write", () => {
-  it("creates a file, and says so", async () => {
+  it("creates a file, and reports it", async () => {
     using fixture = new Fixture();
     const commit = await fixture.commit([fixture.write("new.txt", "hello")]);
     expect(fixture.tree()).toEqual({ "new.txt": "hello" });
@@ -36,7 +36,7 @@ describe("a write", () => {
     expect(statSync(join(fixture.inside, "a")).mode & 0o7777).toBe(0o751);
   });
 
-  it("keeps the owner where it may", async context => {
+  it("keeps the owner if permitted", async context => {
     if (process.geteuid?.() !== 0) return context.skip("only root can give files away");
     using fixture = new Fixture({ a: "old" });
     const { chownSync } = await import("node:fs");
@@ -45,7 +45,7 @@ describe("a write", () => {
     expect(statSync(join(fixture.inside, "a"))).toMatchObject({ uid: 1234, gid: 2345 });
   });
 
-  it("makes missing parents when told, and only then", async () => {
+  it("makes missing parents only when asked", async () => {
     using fixture = new Fixture();
     expect(await faultOf(fixture.commit([fixture.write("a/b/c.txt", "x")]))).toBe("parent_not_found");
     const commit = await fixture.commit([fixture.write("a/b/c.txt", "x"), fixture.write("a/d.txt", "y")], {
@@ -98,7 +98,7 @@ describe("a write", () => {
     );
   });
 
-  it("in a root granted for reading is refused, also below a root that is writable", async () => {
+  it("in a read-only root is refused, also below a writable root", async () => {
     using fixture = new Fixture({ "locked/a": "a" });
     using workspace = Workspace.open(
       [
@@ -287,7 +287,7 @@ describe("a move", () => {
     expect(replaced.files[0]).toMatchObject({ effect: "moved", from: { at: join(fixture.inside, "a") } });
   });
 
-  it("never goes into itself", async () => {
+  it("is never made into itself", async () => {
     using fixture = new Fixture({ "t/x": "x" });
     symlinkSync("t", join(fixture.inside, "alias"));
     for (const to of ["t/u", "t/deep/u", "alias/u"]) {

@@ -13,7 +13,7 @@ describe("on a disk that is full", () => {
     using fixture = new Fixture();
     const small = join(fixture.base, "small");
     await using mount = mountSmall(small, "512k");
-    if (!mount.mounted) return context.skip("needs leave to mount");
+    if (!mount.mounted) return context.skip("needs permission to mount");
     for (let i = 0; i < 10; i++) writeFileSync(join(small, `f${i}`), `old ${i}`);
     writeFileSync(join(small, "ballast"), Buffer.alloc(380 * 1024, "b"));
     using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
@@ -44,7 +44,7 @@ describe("on a disk that is full", () => {
   it.runIf(hasProc)("a full state directory is reported as such", async context => {
     using fixture = new Fixture({ a: "old" });
     await using mount = mountSmall(fixture.state);
-    if (!mount.mounted) return context.skip("needs leave to mount");
+    if (!mount.mounted) return context.skip("needs permission to mount");
     writeFileSync(join(fixture.state, "ballast"), "");
     const free = statfsSync(fixture.state);
     writeFileSync(join(fixture.state, "ballast"), Buffer.alloc(Number(free.bavail * free.bsize) - 8192));
@@ -63,7 +63,7 @@ describe("on a disk that has no room for history", () => {
     using fixture = new Fixture(Object.fromEntries(names.map(name => [name, `old ${name}`])));
     const objects = join(fixture.state, "objects");
     await using mount = mountSmall(objects, "64k");
-    if (!mount.mounted) return context.skip("needs leave to mount");
+    if (!mount.mounted) return context.skip("needs permission to mount");
     fill(objects);
     const answered: string[] = [];
     for (const name of names) {
@@ -93,7 +93,7 @@ describe("on a disk that has no room for history", () => {
       using fixture = new Fixture();
       const small = join(fixture.base, "small");
       await using mount = mountSmall(small, "2m");
-      if (!mount.mounted) return context.skip("needs leave to mount");
+      if (!mount.mounted) return context.skip("needs permission to mount");
       const root = join(small, "root");
       mkdirSync(root);
       writeFileSync(join(root, "large"), randomBytes(1024 * 1024));
@@ -117,7 +117,7 @@ describe("on a disk that is read-only", () => {
     using fixture = new Fixture();
     const small = join(fixture.base, "small");
     await using mount = mountSmall(small, "512k");
-    if (!mount.mounted) return context.skip("needs leave to mount");
+    if (!mount.mounted) return context.skip("needs permission to mount");
     writeFileSync(join(small, "a"), "old");
     spawnSync("mount", ["-o", "remount,ro", small]);
     using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
@@ -132,7 +132,7 @@ describe("on a disk that is read-only", () => {
   it.runIf(hasProc)("a state directory that turned read-only is named, not the file", async context => {
     using fixture = new Fixture({ a: "old" });
     await using mount = mountSmall(fixture.state);
-    if (!mount.mounted) return context.skip("needs leave to mount");
+    if (!mount.mounted) return context.skip("needs permission to mount");
     spawnSync("mount", ["-o", "remount,ro", fixture.state]);
     await expect(fixture.commit([fixture.write("a", "new")])).rejects.toMatchObject({
       code: "read_only",

@@ -82,7 +82,7 @@ describe.runIf(process.platform === "linux")("before the answer", () => {
   it("a file and its directory are flushed where the state directory is in memory", async ({ skip }) => {
     using fixture = new Fixture({ a: "a" });
     await using mount = mountSmall(fixture.state);
-    skip(!mount.mounted, "needs leave to mount a file system");
+    skip(!mount.mounted, "needs permission to mount a file system");
     const recorded = new Recorded(fixture);
     await using wire = await recorded.wire;
     await wire.initialize();

@@ -6,7 +6,7 @@ import { start } from "../mcp/wire.ts";
 import { Fixture } from "./fixture.ts";
 import { fill, mountSmall } from "./small-disk.ts";
 
-const noMount = "needs leave to mount a file system";
+const noMount = "needs permission to mount a file system";
 
 const asText = (answer: unknown) => JSON.stringify(answer);
 

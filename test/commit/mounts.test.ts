@@ -24,7 +24,7 @@ function mayMount(): boolean {
   }
 }
 
-describe.skipIf(!mayMount())("a move into a bind mount inside of a root (needs the right to mount)", () => {
+describe.skipIf(!mayMount())("a move into a bind mount inside of a root (needs permission to mount)", () => {
   for (const kind of ["file", "tree"] as const)
     it(`takes a ${kind} there with its mode, and undo brings it back`, async () => {
       const base = mkdtempSync(join(tmpdir(), "polyfs-mounts-"));
@@ -56,7 +56,7 @@ describe.skipIf(!mayMount())("a move into a bind mount inside of a root (needs t
 });
 
 describe.skipIf(!mayMount())(
-  "a state directory that lies in a root by another path (needs the right to mount)",
+  "a state directory that is in a root by another path (needs permission to mount)",
   () => {
     it.runIf(hasProc)(
       "is refused, existing or not, also where the root is the one that is mounted elsewhere",

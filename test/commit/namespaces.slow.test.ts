@@ -20,7 +20,7 @@ afterAll(() => worker[Symbol.dispose]());
 /** The shell is the namespace's first process, which no signal from inside can end. */
 const elsewhere = ["-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit 0', "sh"];
 const able = process.platform === "linux" && spawnSync("unshare", [...elsewhere, "true"]).status === 0;
-const needs = able ? undefined : "needs leave to make process namespaces";
+const needs = able ? undefined : "needs permission to make process namespaces";
 
 function runElsewhere(task: string, base: string, argument: string) {
   const args = [...elsewhere, process.execPath, worker.path, task, base, argument];

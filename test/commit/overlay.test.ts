@@ -73,7 +73,7 @@ const changes = (workspace: Workspace): Change[] => [
   { kind: "write", path: workspace.at("stays"), bytes: Buffer.from("changed") },
 ];
 
-describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to mount an overlay)", () => {
+describe.skipIf(!mayMount())("a directory of a lower layer (needs permission to mount an overlay)", () => {
   it("is moved with its modes and times, and undo moves it back", async () => {
     using overlay = new Overlay({ "d/e/f": "f", "d/g": "g" });
     chmodSync(overlay.path("d/g"), 0o640);

@@ -20,7 +20,7 @@ const shared = "mount -t tmpfs -o mode=0777 tmpfs /dev/shm";
 const able = spawnSync("unshare", ["-m", "sh", "-c", shared]).status === 0;
 
 it("a link that another user planted there is not followed: nothing is deleted or written behind it", context => {
-  if (!able) return context.skip("needs leave to mount");
+  if (!able) return context.skip("needs permission to mount");
   using fixture = new Fixture({ a: "old" });
   const precious = join(fixture.base, "precious");
   mkdirSync(precious);

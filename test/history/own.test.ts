@@ -195,7 +195,7 @@ describe("what a command did is undone", () => {
       expect(tree()).toEqual(after);
     });
 
-  it("except a mode of a directory that is gone: its contents do not come back", async () => {
+  it("except the mode of a directory that is gone: its contents are not restored", async () => {
     prepare();
     await run("chmod 700 d");
     rmSync(at("d"), { recursive: true });

@@ -181,7 +181,7 @@ describe("an audit log", () => {
       expect(errors).toHaveLength(1);
       return log;
     }
-    const noMount = "needs leave to mount a file system";
+    const noMount = "needs permission to mount a file system";
 
     it("keeps new lines, and writes them when there is space again", async ({ skip }) => {
       const disk = join(dirname(path), "disk");

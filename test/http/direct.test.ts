@@ -124,11 +124,11 @@ describe("the SDK refuses", () => {
   const good = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
 
   it.each([
-    ["an id that is no id", { ...good, id: 1.5 }, {}],
+    ["an invalid id", { ...good, id: 1.5 }, {}],
     ["an id that is an object", { ...good, id: {} }, {}],
     ["another version of JSON-RPC", { ...good, jsonrpc: "1.0" }, {}],
-    ["a progress token that is none", { ...good, params: { ...params, _meta: { progressToken: {} } } }, {}],
-    ["metadata that is no object", { ...good, params: { ...params, _meta: "x" } }, {}],
+    ["an invalid progress token", { ...good, params: { ...params, _meta: { progressToken: {} } } }, {}],
+    ["metadata that is not an object", { ...good, params: { ...params, _meta: "x" } }, {}],
     ["a revision that there is not", good, { "mcp-protocol-version": "2023-01-01" }],
     ["a client that takes no stream", good, { accept: "application/json" }],
   ])("%s", async (_, message, headers) => {
@@ -146,7 +146,11 @@ describe("the SDK refuses", () => {
     ["a name in the head that is not the tool's", { "mcp-name": "echo" }, {}],
     ["a method in the head that is not the body's", { "mcp-method": "tools/list" }, {}],
     ["a revision in the head that is not the body's", { "mcp-protocol-version": "2025-11-25" }, {}],
-    ["a capability that is no object", {}, { "io.modelcontextprotocol/clientCapabilities": { roots: 1 } }],
+    [
+      "a capability that is not an object",
+      {},
+      { "io.modelcontextprotocol/clientCapabilities": { roots: 1 } },
+    ],
     ["a client without a version", {}, { "io.modelcontextprotocol/clientInfo": { name: "x" } }],
   ];
 

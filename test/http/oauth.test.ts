@@ -104,7 +104,7 @@ describe("with an authorization server", () => {
     }
   });
 
-  it("claims of every type are judged alike, whatever was seen before", async () => {
+  it("claims of every type are judged in the same way, whatever came before", async () => {
     const values = [
       null,
       "",

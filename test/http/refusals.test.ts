@@ -85,7 +85,7 @@ describe("a malformed request", () => {
   it.each([
     ["as text/plain", { "content-type": "text/plain" }, "{}", 415],
     ["as a form", { "content-type": "application/x-www-form-urlencoded" }, "a=b", 415],
-    ["that is no JSON", {}, "{", 400],
+    ["that is not JSON", {}, "{", 400],
     ["that is not UTF-8", {}, Buffer.from([0x22, 0xff, 0x22]), 400],
     ["a list of a third of a million objects", {}, `[${"{},".repeat(333_333)}{}]`, 400],
     ["a list of a third of a million lists", {}, `[${"[],".repeat(333_333)}[]]`, 400],

@@ -107,7 +107,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: "a revision that is no string",
+    name: "a revision that is not a string",
     requests: [["tools/list", modern({ [version]: 7 })]],
     differs: {
       because: "the same code and key, but its validator's words are in the data",
@@ -193,7 +193,7 @@ function withLastProgress(answers: unknown[]): unknown[] {
 describe("our core answers where the SDK's server is silent", () => {
   it.each([
     ["a line that is not JSON", "{nope", null, -32700],
-    ["a value that is no request", "42", null, -32600],
+    ["a value that is not a request", "42", null, -32600],
     ["a request without a version", '{"id":1,"method":"ping"}', 1, -32600],
   ])("to %s", async (_, line, id, code) => {
     const wires = [serveFixture(), serveBySdk()];

@@ -83,7 +83,7 @@ describe("a request with an envelope", () => {
   it.each([
     ["an unknown revision", { [versionKey]: "2031-01-01" }, -32022],
     ["a legacy revision", { [versionKey]: "2025-06-18" }, -32022],
-    ["a revision that is no string", { [versionKey]: 20260728 }, -32602],
+    ["a revision that is not a string", { [versionKey]: 20260728 }, -32602],
     ["no capabilities", { "io.modelcontextprotocol/clientCapabilities": undefined }, -32602],
     ["a client without a name", { "io.modelcontextprotocol/clientInfo": { version: "1" } }, -32602],
     ["an unknown log level", { "io.modelcontextprotocol/logLevel": "loud" }, -32602],

@@ -32,7 +32,7 @@ describe("a line", () => {
     ["a wrong version", { jsonrpc: "1.0", id: 7, method: "ping" }, -32600],
     ["no version", { id: 7, method: "ping" }, -32600],
     ["no method", { jsonrpc: "2.0", id: 7 }, -32600],
-    ["a method that is no string", { jsonrpc: "2.0", id: 7, method: 1 }, -32600],
+    ["a method that is not a string", { jsonrpc: "2.0", id: 7, method: 1 }, -32600],
     ["an unknown method", { jsonrpc: "2.0", id: 7, method: "no/such" }, -32601],
     ["a method that objects have by birth", { jsonrpc: "2.0", id: 7, method: "constructor" }, -32601],
     ["params that are a string", { jsonrpc: "2.0", id: 7, method: "tools/list", params: "x" }, -32602],

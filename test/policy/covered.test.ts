@@ -97,7 +97,7 @@ describe.skipIf("missing" in found)("while a command runs", () => {
   }) => {
     if ("missing" in found) return;
     await using mount = mountSmall(join(base, "state"));
-    skip(!mount.mounted, "needs leave to mount a file system");
+    skip(!mount.mounted, "needs permission to mount a file system");
     using workspace = open();
     using directory = workspace.directory(workspace.at("."));
     await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("a") }]);

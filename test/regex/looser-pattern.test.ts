@@ -124,7 +124,7 @@ describe("a looser pattern", () => {
   });
 
   it.each([".*", "a?", "^$", "\\s+", "a|", "\\p{L}x", "a\\nb", "(?=x)"])(
-    "is none where it would not help: /%s/",
+    "is absent if it would not help: /%s/",
     pattern => {
       expect(looserPattern(pattern, false)).toBeUndefined();
     },

@@ -169,7 +169,7 @@ describe("ignore rules", () => {
     }
   });
 
-  it("where the granted root lies in a repository, the rules above it count, as for ripgrep and git there", async () => {
+  it("if the granted root is inside a repository, the rules above it count, as for ripgrep and git there", async () => {
     let hidden = 0;
     for (let seed = 200; seed <= 230; seed++) {
       using tree = new Tree();
@@ -235,7 +235,7 @@ describe("ignore rules", () => {
     }
   });
 
-  it("nothing above a granted root that lies in no repository is read", async () => {
+  it("nothing above a granted root outside a repository is read", async () => {
     using tree = new Tree({ "a.txt": "x\n" });
     writeFileSync(join(tree.path, "../.gitignore"), "*.txt\n");
     writeFileSync(join(tree.path, "../.ignore"), "*.txt\n");

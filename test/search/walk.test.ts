@@ -117,7 +117,7 @@ describe("a walk", () => {
     }
   });
 
-  it("counts a directory that is gone when it gets there", async () => {
+  it("counts a directory that is removed before it is entered", async () => {
     using tree = new Tree({ "a/x": "", "b/y": "" });
     using directory = tree.directory();
     const found = walk(directory);

@@ -79,7 +79,7 @@ describe("the profile for macOS", () => {
     expect(lines.at(-1)).toMatch(/^\(deny file-read\* file-write\* .*\.ssh"\)\)$/);
   });
 
-  it("keeps a read-only root in a read-write one, and the directories above it where they are", () => {
+  it("protects a read-only root in a read-write one, and the directories above it from being moved", () => {
     const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-profile-")));
     mkdirSync(join(base, "sub/ro"), { recursive: true });
     using workspace = Workspace.open([

@@ -135,7 +135,7 @@ describe("a service that lies", () => {
 
 describe("a bucket that others write to", () => {
   const forgeries: readonly (readonly [string, string, string, Damage["what"]])[] = [
-    ["an entry that is no JSON", "log/000000000002", "{", "damaged_entry"],
+    ["an entry that is not JSON", "log/000000000002", "{", "damaged_entry"],
     ["an entry that is null", "log/000000000002", "null", "damaged_entry"],
     [
       "an entry without objects",

@@ -197,7 +197,7 @@ describe("a path is refused", () => {
     await new Promise(resolve => server.close(resolve));
   });
 
-  it.runIf(hasProc)("when it lies in /proc, even where the root is the whole file system", () => {
+  it.runIf(hasProc)("when it is in /proc, even if the root is the whole file system", () => {
     using workspace = Workspace.open([{ path: "/", access: "read-only" }]);
     expect(faultOf(() => workspace.file(workspace.at("/proc/uptime")))).toBe("not_a_file");
     expect(faultOf(() => workspace.file(workspace.at("/proc/self/environ")))).toBe("outside_roots");

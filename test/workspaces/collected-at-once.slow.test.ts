@@ -59,7 +59,7 @@ function unlessGone(error: unknown): void {
 it("a tree that was mounted after it was moved away is removed", async context => {
   using fixture = new Fixture();
   const { method }: { method: CopyMethod } = await fixture.workspaces.method();
-  if (method !== "overlay") return context.skip("needs the right to mount");
+  if (method !== "overlay") return context.skip("needs permission to mount");
   const place = join(fixture.workspaces.layout.removing, "tree-late-0123456789abcdef");
   for (const name of ["lower", "upper", "work", "tree"]) mkdirSync(join(place, name), { recursive: true });
   const layers = "lowerdir=lower,upperdir=upper,workdir=work";

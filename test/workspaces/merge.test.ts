@@ -336,7 +336,7 @@ describe("a store that is full", () => {
     fixture.files(fork.root, { a: "changed\n" });
     const objects = join(fixture.path, "all/store/objects");
     await using mount = mountSmall(objects, "64k");
-    skip(!mount.mounted, "needs leave to mount a file system");
+    skip(!mount.mounted, "needs permission to mount a file system");
     fill(objects);
     const { change, unnoted } = await fixture.workspaces.merge(fork, fixture.opener);
     expect(change).toBeDefined();

@@ -6,7 +6,7 @@ describe("an insertion", () => {
   it.each([
     ["before a line", "a\nb\n", 2, "x", "a\nx\nb\n"],
     ["at the top", "a\nb\n", 1, "x\ny", "x\ny\na\nb\n"],
-    ["behind the last line by its number", "a\nb", 3, "x", "a\nb\nx"],
+    ["after the last line by its number", "a\nb", 3, "x", "a\nb\nx"],
     ["at the end of a file without final newline", "a\nb", 0, "x", "a\nb\nx"],
     ["at the end of a file with a final newline", "a\nb\n", 0, "x", "a\nb\nx\n"],
     ["before the last line", "a\nb", -1, "x", "a\nx\nb"],

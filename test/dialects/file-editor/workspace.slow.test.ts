@@ -65,7 +65,7 @@ describe("the workspace", () => {
     "top.txt": "SECRET",
   };
 
-  it("is one of the granted directories or lies in one", async () => {
+  it("is one of the granted directories or is inside one", async () => {
     await using fixture = await Fixture.open(files, { roots: ["in"], workspace: false });
     for (const inside of ["in", "in/deep", "in/deep/.."])
       await fixture.says("set_workspace", { path: join(fixture.path, inside) });

@@ -184,7 +184,7 @@ describe("patterns", () => {
     ["isLiteral and wholeWord", { pattern: "foo", isLiteral: true, wholeWord: true }, ["src/words.ts:2"]],
     ["an end of line before CRLF", { pattern: "2;$" }, ["src/b.ts:2"]],
     ["digits and words", { pattern: "^const \\w+ = \\d;" }, ["src/b.ts:1", "src/b.ts:2"]],
-    ["a brace that stands for itself", { pattern: "{|\\$price" }, ["src/b.ts:3"]],
+    ["a literal brace", { pattern: "{|\\$price" }, ["src/b.ts:3"]],
     ["look-ahead", { pattern: "const (?!total)", caseSensitive: true }, ["src/b.ts:2"]],
     ["look-behind", { pattern: "(?<=const )T", caseSensitive: true }, ["src/b.ts:2"]],
     ["look-around before CRLF", { pattern: "(?<=2);$" }, ["src/b.ts:2"]],

@@ -281,7 +281,7 @@ describe("apply_patch", () => {
       "*** Begin Patch\n*** Delete File: b.txt\n*** Delete File: b.txt\n*** End Patch",
       /^invalid_input: b\.txt is named twice/,
     ],
-    ["a file that is not there", "*** Begin Patch\n*** Delete File: nope\n*** End Patch", /^not_found: nope/],
+    ["a missing file", "*** Begin Patch\n*** Delete File: nope\n*** End Patch", /^not_found: nope/],
     [
       "a new file that is there",
       "*** Begin Patch\n*** Add File: b.txt\n+x\n*** End Patch",

@@ -179,12 +179,12 @@ describe("edit_file refuses, and nothing is changed", () => {
     ],
     ["`all` without `old`", [{ insert_after: 1, all: true, new: "x" }], /^invalid_input: /, /old \+ new/],
     [
-      "a line behind the end",
+      "a line after the end",
       [{ start_line: 9, end_line: 9, new: "x" }],
       /^invalid_input: a\.ts has 7 lines; there is no line 9/,
       /./,
     ],
-    ["an insertion behind the end", [{ insert_after: 8, new: "x" }], /^invalid_input: /, /./],
+    ["an insertion after the end", [{ insert_after: 8, new: "x" }], /^invalid_input: /, /./],
     [
       "edits that overlap",
       [
@@ -195,7 +195,7 @@ describe("edit_file refuses, and nothing is changed", () => {
       /one edit/,
     ],
     [
-      "a group that is not there",
+      "a missing group",
       [{ old: "(one)", new: "$2", regex: true }],
       /^invalid_input: new refers to \$2, but the pattern has 1 group$/,
       /\$1/,

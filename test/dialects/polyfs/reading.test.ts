@@ -30,7 +30,7 @@ describe("read_file", () => {
     expect(said).toMatch(/^a\.txt · 3 lines · 14 B · v:[0-9a-f]{12}\n1: one\n2: two\n3: three$/);
   });
 
-  it("takes absolute paths, file:// URIs and links, and prints what lies in the first root relative to it", async () => {
+  it("takes absolute paths, file:// URIs and links, and prints paths in the first root relative to it", async () => {
     for (const path of [fixture.path("a.txt"), `file://${fixture.path("a.txt")}`, "./src/../a.txt"])
       expect(await server.says("read_file", { path })).toMatch(/^a\.txt · /);
     expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
