@@ -1,13 +1,15 @@
 // Servers on several machines that serve the same workspaces from one store: forks, merges, tokens, sessions, jobs, and
 // the commands of a person at a terminal.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { polyfs } from "../cli/program.ts";
 import { tree } from "./fixture.ts";
 import { startWith } from "./started-program.ts";
 import { initialize, legacy, modern } from "./wire.ts";
+
+const patience = { timeout: 60_000, interval: 100 };
 
 class Servers {
   readonly base = tree();
@@ -93,6 +95,25 @@ describe("workspaces of a shared store", () => {
     );
     const stdio = ["--workspaces", join(servers.base, "d"), "--workspace-name", "main"];
     expect(servers.run("call", "read_file", '{"path":"g.txt"}', "--text", ...stdio)).toContain("1: g");
+  });
+
+  it("are refused as unavailable while the store is lost, and served when it is back", async () => {
+    const servers = new Servers();
+    servers.create("main", { "f.txt": "text\n" });
+    const { url } = await servers.start("a");
+    const read = () =>
+      modern(`${url}/mcp/w/main`, "tools/call", { name: "read_file", arguments: { path: "f.txt" } });
+    renameSync(servers.store, `${servers.store}.away`);
+    writeFileSync(servers.store, "");
+    const { status, body } = await read();
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: expect.stringContaining("shared store cannot be used"),
+    });
+    expect(body).not.toContain(servers.base);
+    rmSync(servers.store);
+    renameSync(`${servers.store}.away`, servers.store);
+    await vi.waitFor(async () => expect((await read()).body).toContain("1: text"), patience);
   });
 
   it("reveal nothing to the token of another one: no object, name or history", async () => {

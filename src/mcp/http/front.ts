@@ -1,6 +1,7 @@
 // The entry point: every request from its first byte to its last. Refuses as early as possible, and the status of a
 // refusal says what was wrong: the origin, the caller, the size, or the request itself.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "../../engine/fault.ts";
 import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -225,7 +226,7 @@ export class Front {
     headers: Readonly<Record<string, string>>,
     error: unknown,
   ): void {
-    const refusal = error instanceof Refusal ? error : new Refusal(500, "Internal error", { code: -32603 });
+    const refusal = refusalOf(error);
     const fields = { address: addressOf(request), caller: this.#callers.get(request)?.is.name };
     if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error, fields);
     this.#refused(request, refusal.status, refusal.message, fields.caller);
@@ -235,6 +236,16 @@ export class Front {
     request.resume();
     send(response, refusal.status, { ...json, ...headers, ...refusal.headers }, refusal.body);
   }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  // The log says why: the address of the store is not for every caller.
+  if (Fault.is(error, "store_unavailable"))
+    return new Refusal(503, "The shared store cannot be used now. Try again later", {
+      headers: { "retry-after": "2" },
+    });
+  return new Refusal(500, "Internal error", { code: -32603 });
 }
 
 function send(
