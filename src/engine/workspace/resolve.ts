@@ -158,11 +158,13 @@ export function resolveExisting(roots: readonly Root[], path: WorkspacePath): Ne
 export function resolveEntry(roots: readonly Root[], path: WorkspacePath): ResolvedEntry {
   if (path.isRoot) throw new Fault("protected_root", { path: path.given });
   const directory = resolvePath(roots, path.parent);
-  if (!directory.handle.stat().isDirectory()) {
+  try {
+    if (!directory.handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: path.given });
+    return { ...directory, name: storedName(directory.handle, path.name, path.exact) };
+  } catch (error) {
     directory.handle.close();
-    throw new Fault("not_a_directory", { path: path.given });
+    throw error;
   }
-  return { ...directory, name: storedName(directory.handle, path.name, path.exact) };
 }
 
 /** Resolves `path` if there is no link on the way. Undefined or an error: `PathWalk` decides. */
