@@ -150,3 +150,21 @@ describe("a command that the store did not answer at first", () => {
     expect(b.text("other.txt")).toBe("another program\n");
   });
 });
+
+it("a command is answered when everything is in the store, also what is not known to be its own", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const [by, other] = ["c", "d"].map(connection => ({ action: "run_command", client: "test", connection }));
+  if (by === undefined || other === undefined) throw new Error("two commands");
+  const ends = [by, other].map(one => a.replica.commandRuns(one, () => {}));
+  a.put("f.txt", lines.replace("one", "command"));
+  await a.replica.publishChanges(by, undefined, {
+    id: a.workspace.archive.changes.newId(),
+    own: () => false,
+  });
+  await a.replica.publishChanges(by);
+  await b.replica.refresh("writes");
+  expect(b.text("f.txt")).toBe(lines.replace("one", "command"));
+  for (const end of ends) end();
+});

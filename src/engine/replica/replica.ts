@@ -315,12 +315,17 @@ export class Replica implements Replication, AsyncDisposable {
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
     if (change === undefined && command?.change !== undefined)
       await this.publishChanges(by, maxBytes, command.change);
-    if (change === undefined && command?.isSeparate && this.#commands.size > 1) return undefined;
+    // The rest may be the work of a command that still runs. It may as well be this one's: a pull that merged a file
+    // makes it look like the work of others. So the answer waits for it, and nobody is named as its author.
+    const isRest = change === undefined && command?.isSeparate === true && this.#commands.size > 1;
+    const author = isRest ? { action: "run", client: "" } : by;
     if (command !== undefined) command.change = change;
     const { id, own } = change ?? {};
     try {
       await this.sent();
-      const made = await this.#turns.take(() => this.#publishChanges(by, { maxBytes, own, id }));
+      const made = await this.#turns.take(() => this.#publishChanges(author, { maxBytes, own, id }));
+      if (isRest && made !== undefined && this.#commands.size === 2)
+        for (const one of this.#commands) one.published ??= made;
       this.#unpublished = undefined;
       if (command !== undefined) Object.assign(command, { isSeparate: own !== undefined, change: undefined });
       return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);

@@ -33,9 +33,8 @@ export interface Replication {
    */
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /**
-   * Finds what was changed without a commit, by a command, and publishes it. `change`: only this,
-   * under its id, also if that succeeds later. Afterwards the same author's rest waits while another command runs. The id
-   * of the change, if there is one.
+   * Finds what was changed without a commit, by a command, and publishes it. `change`: only this, under its id, also if
+   * that succeeds later. Without it: everything, before the command is answered. The id of the change, if there is one.
    */
   publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined>;
   /**
