@@ -74,6 +74,9 @@ export class Line {
   isDeaf = false;
   /** Lets the next append happen and loses the answer. */
   losesNext = false;
+  /** The next append gets no answer, and arrives just before the one after it. */
+  delaysNext = false;
+  #late: () => Promise<unknown> = async () => {};
   /** As with a head that no log leads to. */
   refusesAsStale = false;
   /** Appends wait for this. */
@@ -107,6 +110,16 @@ export class Line {
           if (this.isCut) throw cut();
           if (key === "append" && this.refusesAsStale) return { result: "stale" };
           if (key === "append") await this.holds;
+          if (key === "append" && this.delaysNext) {
+            this.delaysNext = false;
+            this.#late = async () => method.apply(target, args);
+            throw cut();
+          }
+          if (key === "append") {
+            const late = this.#late;
+            this.#late = async () => {};
+            await late();
+          }
           if (key === "get" && this.slowGets > 0)
             await new Promise(resolve => setTimeout(resolve, this.slowGets));
           const result = await method.apply(target, args);

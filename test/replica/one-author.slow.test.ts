@@ -151,6 +151,29 @@ describe("a command that the store did not answer at first", () => {
   });
 });
 
+it("what a command has written since is not lost if the entry that got no answer arrives late", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
+    line.isDeaf = true;
+  });
+  const b = await fixture.machine("b");
+  const by = { action: "run_command", client: "test", connection: "c" };
+  const ended = a.replica.commandRuns(by, () => {});
+  a.put("f.txt", lines.replace("one", "first"));
+  a.line.delaysNext = true;
+  const id = a.workspace.archive.changes.newId();
+  const own = (path: string) => path.endsWith("/f.txt");
+  await expect(a.replica.publishChanges(by, undefined, { id, own })).rejects.toThrow();
+  a.put("f.txt", lines.replace("one", "first").replace("five", "second"));
+  await a.replica.publishChanges(by);
+  ended();
+  await b.replica.refresh("writes");
+  expect(b.text("f.txt")).toBe("first\ntwo\nthree\nfour\nsecond\n");
+  expect(b.tree()).toEqual(a.tree());
+  const ids = (await listChanges(b.workspace, { limit: 10 })).map(one => one.id);
+  expect(ids.filter(one => one === id)).toEqual([id]);
+});
+
 it("a command is answered when everything is in the store, also what is not known to be its own", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines });

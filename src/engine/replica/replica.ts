@@ -74,6 +74,12 @@ interface Published {
   readonly id?: string | undefined;
 }
 
+/** An entry that was sent. It can be in the log only as the one after that revision. */
+interface SentEntry {
+  readonly publication: Publication;
+  readonly onto: Revision;
+}
+
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
   readonly state = new TreeState();
@@ -105,8 +111,8 @@ export class Replica implements Replication, AsyncDisposable {
   #onClose = () => {};
   /** What sent changes were computed from, by change and path, until they are done here. */
   readonly #bases = new Map<string, Publication["bases"]>();
-  /** What the directory holds already and was sent without an answer: it may be in the log. */
-  readonly #unanswered = new Set<string>();
+  /** What the directory holds already and was sent without an answer: it may be in the log, or arrive later. */
+  readonly #unanswered = new Map<string, SentEntry>();
   readonly #commands = new Set<ReplicaCommand>();
   /** Ids of commands that are in the log, while there may be more to publish: an id is used once. */
   readonly #used = new Set<string>();
@@ -223,11 +229,28 @@ export class Replica implements Replication, AsyncDisposable {
     { complete, maxBytes, id = this.#copy.workspace.archive.changes.newId() }: Omit<Published, "own">,
   ): Promise<string> {
     const publication = publicationOf(this.#copy, id, by, operations);
+    await this.#publishAs(publication, complete, maxBytes);
+    return id;
+  }
+
+  async #publishAs(publication: Publication, complete?: boolean, maxBytes?: number): Promise<void> {
+    const sent = { publication, onto: this.#revision };
     await this.#publish(publication, complete, maxBytes).catch(error => {
-      if (Fault.is(error, "store_unavailable")) this.#unanswered.add(id);
+      if (Fault.is(error, "store_unavailable")) this.#unanswered.set(publication.id, sent);
       throw error;
     });
     this.#advance(publication.operations);
+  }
+
+  /**
+   * Sends an entry that got no answer again, as it was. The first one may still arrive, and the store takes a second one
+   * with its id for the same: with other content, that would be lost.
+   */
+  async #sendAgain(id: string | undefined, maxBytes?: number): Promise<string | undefined> {
+    const sent = id === undefined ? undefined : this.#unanswered.get(id);
+    if (id === undefined || sent?.onto !== this.#revision) return undefined;
+    await this.#publishAs(sent.publication, undefined, maxBytes);
+    this.#used.add(id);
     return id;
   }
 
@@ -351,7 +374,7 @@ export class Replica implements Replication, AsyncDisposable {
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
   async #publishDifference(by: By, { own, complete, ...how }: Published = {}): Promise<string | undefined> {
-    let id: string | undefined;
+    let id = await this.#sendAgain(how.id, how.maxBytes);
     const found = await this.#copy.unpublished(this.state);
     const operations = own === undefined ? found : found.filter(({ at }) => own(under(this.root, at)));
     if (operations.length === 0 && complete === undefined) return id;
@@ -418,6 +441,7 @@ export class Replica implements Replication, AsyncDisposable {
   #advance(operations: readonly Operation[]): void {
     for (const operation of operations) this.state.apply(operation);
     this.#revision++;
+    for (const [id, { onto }] of this.#unanswered) if (onto < this.#revision) this.#unanswered.delete(id);
     this.#appending = false;
     if (!this.#replaying) this.#unsent.reached(this.#revision);
   }
