@@ -41,6 +41,55 @@ it("a shared workspace is not made from a directory that holds the copies of thi
   expect((await workspaces.list()).map(({ name }) => name)).toEqual(["main"]);
 });
 
+it("a workspace that began as a single directory has a copy of its own, and leaves those of others alone", async () => {
+  const { engine, line, workspaces, record } = await served();
+  await workspaces.ready(record);
+  const names = ["alone", "beside"];
+  for (const name of names) {
+    const made = await line.store.create({ name }); // as a server with --store and a directory does
+    if (typeof made === "string") throw new Error(made);
+    const operations = [{ do: "mkdir", at: `of ${name}`, mode: 0o755 }];
+    const body = JSON.stringify({ format: 1, time: 0, by: { action: "import", client: "" }, operations });
+    await line.store.append(made.id, 0, { id: `first${name}`, body, objects: [], bytes: 1 });
+  }
+  const shown = async (name: string) => {
+    const found = await workspaces.find(name);
+    await workspaces.ready(found);
+    using tree = workspaces.openTree(found, engine.workspace, "read-only");
+    using directory = tree.directory(tree.at("."));
+    return directory.entries().map(entry => entry.name);
+  };
+  for (const name of names) expect(await shown(name)).toEqual([`of ${name}`]);
+  expect(await shown("main")).toEqual(["f.txt"]);
+  expect(readFileSync(join(record.root, "f.txt"), "utf8")).toBe("one\n");
+});
+
+it("what the store says about a workspace chooses no place on this machine", async () => {
+  const { base, engine, line, workspaces } = await served();
+  const other = join(base, "other");
+  mkdirSync(join(other, "tree"), { recursive: true });
+  writeFileSync(join(other, "tree/own.txt"), "own\n");
+  const notes: Record<string, string>[] = [
+    { kind: "adopted", directory: join(other, "tree") },
+    { tree: "../../other" },
+    { tree: ".." },
+    { tree: "", method: "overlay", snapshot: "../../../other" },
+  ];
+  for (const [i, about] of notes.entries()) {
+    const made = await line.store.create({ name: `w${i}`, about });
+    if (typeof made === "string") throw new Error(made);
+    const body = JSON.stringify({ format: 1, time: 0, by: { action: "x", client: "" }, operations: [] });
+    await line.store.append(made.id, 0, { id: `first${i}`, body, objects: [], bytes: 1 });
+    const record = await workspaces.find(`w${i}`);
+    expect(record.root.startsWith(`${workspaces.layout.trees}/w${i}-`)).toBe(true);
+    await workspaces.ready(record);
+    using tree = workspaces.openTree(record, engine.workspace, "read-only");
+    using directory = tree.directory(tree.at("."));
+    expect(directory.entries()).toEqual([]);
+    expect(readFileSync(join(other, "tree/own.txt"), "utf8")).toBe("own\n");
+  }
+});
+
 it("changes that follow a merge, or one that was refused, sort behind those before it", async () => {
   const { engine, workspaces } = await served();
   const write = async (name: string, content: string) => {

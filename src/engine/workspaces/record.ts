@@ -1,7 +1,9 @@
 // What is known about a workspace: the store's record, and what its creator wrote into it, as types.
 import { join } from "node:path";
+import { Fault } from "../fault.ts";
 import type { WorkspaceId, WorkspaceInfo } from "../store/store.ts";
 import type { Layout } from "./layout.ts";
+import { isName } from "./workspace-name.ts";
 
 /** How the files of a fork are made: see copy-method.ts. */
 export type CopyMethod = "overlay" | "reflink" | "link" | "copy";
@@ -40,6 +42,24 @@ export type CreatorNotes = {
 
 export function aboutOf(about: CreatorNotes): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The record of a workspace that other machines know, too. Whoever may write to the store writes such notes, so they
+ * choose no place on this machine: no directory, no snapshot, and a folder only by a name that is made for this
+ * workspace. A workspace that began as a single directory (`--store` without `--workspaces`) has no notes.
+ * Faults: `store_unavailable`.
+ */
+export function sharedRecordOf(info: WorkspaceInfo, layout: Layout): WorkspaceRecord {
+  const { id, name, about } = info;
+  if (!/^[0-9a-f]{16,64}$/.test(id))
+    throw new Fault("store_unavailable", { reason: "damaged", detail: "a workspace with an invalid id" });
+  const { owner = "", tree: named = "" } = about;
+  const start = isName(name) ? name : "workspace";
+  const isOwn = named.startsWith(`${start}-`) && /^[0-9a-f]{16}$/.test(named.slice(start.length + 1));
+  const tree = isOwn ? named : `${start}-${id.slice(0, 16)}`;
+  const kind = info.parent === undefined ? "created" : "fork";
+  return recordOf({ ...info, about: aboutOf({ kind, method: "copy", owner, tree }) }, layout);
 }
 
 /** A list makes thousands: fields are set one by one, because spreads cost 20 µs a record. */

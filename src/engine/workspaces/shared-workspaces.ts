@@ -17,7 +17,7 @@ import type { ForkEvent, ForkLog } from "./bases.ts";
 import { LogOrigin } from "./fork-origin.ts";
 import { newId } from "./layout.ts";
 import { dismantle, materialise, type Source, touchUsed } from "./materialise.ts";
-import { aboutOf, type CopyMethod, recordOf, type WorkspaceRecord } from "./record.ts";
+import { aboutOf, type CopyMethod, sharedRecordOf, type WorkspaceRecord } from "./record.ts";
 import { checkName } from "./workspace-name.ts";
 import { type Opener, Workspaces, type WorkspacesConfiguration } from "./workspaces.ts";
 
@@ -61,7 +61,7 @@ export class SharedWorkspaces extends Workspaces {
   }
 
   protected override recordFrom(info: WorkspaceInfo): WorkspaceRecord {
-    const record = recordOf(info, this.layout);
+    const record = sharedRecordOf(info, this.layout);
     const local = this.#local(record);
     return local === undefined ? record : { ...record, ...local };
   }

@@ -7,10 +7,14 @@ const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
 /** Faults: `invalid_workspace_name`. */
 export function checkName(name: string): void {
-  const isValid =
+  if (!isName(name)) throw new Fault("invalid_workspace_name", { name: name.slice(0, 200), most });
+}
+
+export function isName(name: string): boolean {
+  return (
     name.length <= most &&
     /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9_-])?$/.test(name) &&
     !name.includes("..") &&
-    !devices.test(name);
-  if (!isValid) throw new Fault("invalid_workspace_name", { name: name.slice(0, 200), most });
+    !devices.test(name)
+  );
 }
