@@ -14,9 +14,9 @@ import { humanSize } from "../../engine/text/size.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { number } from "./answer.ts";
-import { refused, toldInline } from "./failure.ts";
+import { toldInline } from "./failure.ts";
 import { permissions } from "./outline.ts";
-import { pathAt, withNearest } from "./paths.ts";
+import { confirmOnePathOrMore, pathAt, withNearest } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { textOf } from "./text-file.ts";
 
@@ -34,8 +34,7 @@ export const fileInfo = polyfsTool({
   leaf: true,
   paths: ["path", "paths"],
   async run({ path, paths }, call) {
-    if ((path === undefined) === (paths === undefined))
-      throw refused("give either path or paths", "path is one file, paths a list of them.");
+    confirmOnePathOrMore(path, paths);
     if (path !== undefined) return text(await infoOf(path, call));
     const blocks: string[] = [];
     let failed = 0;

@@ -6,8 +6,8 @@ import { symbolIn } from "../../engine/syntax/symbols.ts";
 import type { LineIndex } from "../../engine/text/lines.ts";
 import { AnswerLines, isShownWhole, shownLine } from "./answer.ts";
 import { notParsed, type OutlineWindow, outlineLines } from "./code-outline.ts";
-import { refused, toldInline } from "./failure.ts";
-import { linesInLink, type PathPart } from "./parts.ts";
+import { toldInline } from "./failure.ts";
+import { confirmedRange, linesInLink, type PathPart } from "./parts.ts";
 import { defaultLimit, type ReadParams } from "./read-params.ts";
 
 /** Space for the line that says how to continue. */
@@ -157,12 +157,7 @@ export class LineParts {
         if (linked === undefined) throw error;
       }
     }
-    const { from = 1, to = this.#text.total } = lines ?? linked ?? {};
-    if (from < 1 || to < from)
-      throw refused(
-        `${from}-${to} is not a range of lines`,
-        "Lines count from 1, the smaller number first: file:10-40.",
-      );
+    const { from, to } = confirmedRange(lines ?? linked ?? { from: 1, to: this.#text.total });
     if (from > this.#text.total) throw new Fault("past_end", { path, line: from, lines: this.#text.total });
     const last = Math.min(to, this.#text.total);
     return { from, to: last, label: `lines ${from}-${last} of ${this.#text.total}` };

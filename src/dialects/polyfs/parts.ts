@@ -3,6 +3,7 @@
 // wins.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
+import { refused } from "./failure.ts";
 import { pathAt } from "./paths.ts";
 
 export interface PathPart {
@@ -43,6 +44,14 @@ export function partOf(written: string, call: CallContext): PathPart {
 export function linesInLink(symbol: string): PathPart["lines"] {
   const [, from, to = from] = /^L(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/.exec(symbol) ?? [];
   return from === undefined ? undefined : { from: Number(from), to: Number(to) };
+}
+
+export function confirmedRange({ from, to }: NonNullable<PathPart["lines"]>) {
+  if (from >= 1 && to >= from) return { from, to };
+  throw refused(
+    `${from}-${to} is not a range of lines`,
+    "Lines count from 1, the smaller number first: file:10-40.",
+  );
 }
 
 function exists(written: string, call: CallContext): boolean {

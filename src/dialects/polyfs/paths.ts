@@ -7,6 +7,7 @@ import { Fault } from "../../engine/fault.ts";
 import { nearestPaths } from "../../engine/search/nearest.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { refused } from "./failure.ts";
 
 /** The path that a caller wrote. Answers and refusals name it as `given`. */
 export function pathAt(
@@ -15,6 +16,13 @@ export function pathAt(
 ): WorkspacePath {
   const path = workspace.at(written, { home: settings.homeDirectory, uris: true });
   return asShown(workspace, path);
+}
+
+/** One path or a list of them, and neither both nor an empty list. */
+export function confirmOnePathOrMore(path: string | undefined, paths: readonly string[] | undefined): void {
+  if ((path === undefined) === (paths === undefined))
+    throw refused("give either path or paths", "path is one file, paths a list of them.");
+  if (paths?.length === 0) throw refused("paths is empty", "Name at least one file.");
 }
 
 /** A canonical path, from a commit or the archive, as it is printed. */

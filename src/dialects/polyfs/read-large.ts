@@ -9,7 +9,8 @@ import { detect } from "../../engine/text/detect.ts";
 import { likelyEncodings } from "../../engine/text/likely.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { linesFrom } from "../../engine/workspace/lines.ts";
+import type { LineOptions, LineWindow } from "../../engine/workspace/line-window.ts";
+import { countLines, linesFrom } from "../../engine/workspace/lines.ts";
 import { lastLines } from "../../engine/workspace/tail.ts";
 import { AnswerLines, shownLine } from "./answer.ts";
 import type { ReadParams } from "./read-params.ts";
@@ -38,7 +39,7 @@ export async function largeLines(
     },
   };
   const window =
-    offset < 0 ? await lastLines(file, -offset, options) : await linesFrom(file, offset, limit, options);
+    offset < 0 ? await fromEnd(file, -offset, limit, options) : await linesFrom(file, offset, limit, options);
   const { first, total } = window;
   if (offset > 0 && window.lines.length === 0 && total !== undefined)
     throw new Fault("past_end", { path: file.given, line: offset, lines: total });
@@ -56,6 +57,24 @@ export async function largeLines(
   return lines.toString();
 }
 
+/**
+ * The last `count` lines, or the first `limit` of them; `more` is about what follows. Lines are counted only if they do
+ * not all fit: an answer begins with the line that was asked for.
+ */
+async function fromEnd(
+  file: OpenFile,
+  count: number,
+  limit: number,
+  options: LineOptions,
+): Promise<LineWindow> {
+  if (count <= limit) {
+    const tail = await lastLines(file, count, options);
+    if (!tail.full) return { ...tail, more: false };
+  }
+  const total = await countLines(file, options);
+  return linesFrom(file, Math.max(1, total + 1 - count), limit, options);
+}
+
 /** Up to the end of a line. Of UTF-16 all: its line feed is two bytes, and half of one makes it look like no text. */
 function wholeCharacters(head: Buffer): Buffer {
   return head.includes(0) ? head : head.subarray(0, head.lastIndexOf(10) + 1 || undefined);
@@ -66,7 +85,7 @@ function wideness({ name }: Codec): { encoding?: "utf-16le" | "utf-16be" } {
 }
 
 function footer(first: number | undefined, shown: number, more: boolean, offset: number): string {
-  if (first === undefined) return `[${shown} of the last ${-offset} lines]`;
-  const range = `[lines ${first}-${first + shown - 1}`;
-  return more && offset > 0 ? `${range}; go on with offset=${first + shown}]` : `${range}]`;
+  const range =
+    first === undefined ? `${shown} of the last ${-offset} lines` : `lines ${first}-${first + shown - 1}`;
+  return more ? `[${range}; go on with offset=${(first ?? offset) + shown}]` : `[${range}]`;
 }

@@ -9,9 +9,10 @@ import { Fault } from "../../engine/fault.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { answerBytes, counted, sizeHint } from "./answer.ts";
 import { refused, toldInline } from "./failure.ts";
+import { lastLine } from "./line-parts.ts";
 import { isMedia, mediaOf } from "./media.ts";
-import { grouped, type PathPart, partOf } from "./parts.ts";
-import { pathAt, withNearest } from "./paths.ts";
+import { confirmedRange, grouped, linesInLink, type PathPart, partOf } from "./parts.ts";
+import { confirmOnePathOrMore, pathAt, withNearest } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { byteRows, isByteEncoding } from "./read-bytes.ts";
 import { largeLines } from "./read-large.ts";
@@ -30,8 +31,7 @@ export const readFile = polyfsTool({
   fileOf: (path, call) => partOf(path, call).file,
   async run({ path, paths, ...reading }, call) {
     if (reading.offset === 0) throw refused("offset is 0", "Lines count from 1; -1 is the last line.");
-    if ((path === undefined) === (paths === undefined))
-      throw refused("give either path or paths", "path is one file, paths a list of them.");
+    confirmOnePathOrMore(path, paths);
     const room = answerBytes(call.settings);
     if (path !== undefined) return { content: await read([partOf(path, call)], reading, call, room) };
     return readAll(paths ?? [], reading, call, room);
@@ -122,15 +122,29 @@ async function largeParts(
   room: number,
 ): Promise<string> {
   const texts: string[] = [];
-  for (const { lines, symbol } of parts) {
-    if (symbol !== undefined || reading.outline)
-      throw new Fault("too_large", {
-        path: file.given,
-        size: file.size,
-        limit: call.settings.maxFileBytes,
-      });
-    const window = lines && { offset: lines.from, limit: lines.to - lines.from + 1 };
-    texts.push(await largeLines(file, { ...reading, ...window }, call, room / parts.length));
+  for (const part of parts) {
+    try {
+      texts.push(await largePart(file, part, reading, call, room / parts.length));
+    } catch (error) {
+      if (parts.length === 1) throw error;
+      texts.push(toldInline(error));
+    }
   }
   return texts.join("\n");
+}
+
+async function largePart(
+  file: OpenFile,
+  { lines: named, symbol }: PathPart,
+  reading: ReadParams,
+  call: CallContext,
+  room: number,
+): Promise<string> {
+  const lines = named ?? (symbol === undefined ? undefined : linesInLink(symbol));
+  if ((symbol !== undefined && lines === undefined) || reading.outline)
+    throw new Fault("too_large", { path: file.given, size: file.size, limit: call.settings.maxFileBytes });
+  if (lines === undefined) return largeLines(file, reading, call, room);
+  const { from, to } = confirmedRange(lines);
+  const limit = lastLine(from, to, reading.limit) - from + 1;
+  return largeLines(file, { ...reading, offset: from, limit }, call, room);
 }

@@ -193,6 +193,55 @@ describe("read_file", () => {
     ).toMatch(/^too_large: /);
   });
 
+  describe("a file that is too large for a version", () => {
+    const line = (i: number) => `line ${i} `.padEnd(99, ".");
+    beforeAll(() => {
+      fixture.write("long.log", Array.from({ length: 250_000 }, (_, i) => `${line(i + 1)}\n`).join(""));
+    });
+
+    it("begins with the line that a negative offset names, even if not all lines after it fit", async () => {
+      const two = await server.says("read_file", { path: "long.log", offset: -2000, limit: 2 });
+      expect(two.split("\n").slice(1)).toEqual([
+        `248001: ${line(248_001)}`,
+        `248002: ${line(248_002)}`,
+        "[lines 248001-248002; go on with offset=248003]",
+      ]);
+      const many = (await server.says("read_file", { path: "long.log", offset: -1500 })).split("\n");
+      expect(many[1]).toBe(`248501: ${line(248_501)}`);
+      const [, last, next] =
+        /^\[lines 248501-(\d+); go on with offset=(\d+)\]$/.exec(many.at(-1) ?? "") ?? [];
+      expect(Number(next)).toBe(Number(last) + 1);
+      const all = await server.says("read_file", { path: "long.log", offset: -999_999, limit: 1 });
+      expect(all.split("\n")[1]).toBe(`1: ${line(1)}`);
+    });
+
+    it("reads its last lines without counting the others", async () => {
+      const end = await server.says("read_file", { path: "long.log", offset: -2 });
+      expect(end.split("\n").slice(1)).toEqual([line(249_999), line(250_000), "[2 of the last 2 lines]"]);
+    });
+
+    it("has the same ranges of lines as any other", async () => {
+      const ranges = ["0-5", "10-5"];
+      fixture.write("short.log", "a\nb\n");
+      for (const file of ["short.log", "long.log"])
+        for (const range of ranges)
+          expect((await server.refuses("read_file", { path: `${file}:${range}` }))[0]).toBe(
+            `invalid_input: ${range} is not a range of lines`,
+          );
+      const some = await server.says("read_file", {
+        paths: ["long.log:0-1", "long.log:7", "long.log#L9-L9"],
+      });
+      expect(some).toContain("invalid_input: 0-1 is not a range of lines");
+      expect(some).toContain(`\n7: ${line(7)}\n[lines 7-7; go on with offset=8]`);
+      expect(some).toContain(`\n9: ${line(9)}\n[lines 9-9; go on with offset=10]`);
+    });
+  });
+
+  it("refuses an empty list of paths", async () => {
+    for (const tool of ["read_file", "file_info"])
+      expect((await server.refuses(tool, { paths: [] }))[0]).toBe("invalid_input: paths is empty");
+  });
+
   it("reads a window of a large file in UTF-16 without a mark, in both byte orders", async () => {
     const text = Buffer.from("ein längerer Text\r\n".repeat(5000), "utf16le");
     for (const bytes of [text, Buffer.from(text).swap16()]) {
