@@ -33,6 +33,8 @@ export interface NetText {
   readonly opaque: boolean;
   /** See `NetFile`. */
   readonly mixed?: boolean | undefined;
+  /** What the file was like before, besides its text: for one that is put back. */
+  readonly was?: { readonly mode: number; readonly modified: Date } | undefined;
 }
 
 /** Whether a file is at or below `place`, or was moved from there. */
@@ -61,7 +63,9 @@ export async function netTexts(
     const bodies = [texts.before?.body ?? "", texts.after?.body ?? ""] as const;
     const size = bodies[0].length + bodies[1].length;
     const hunks = opaque ? [] : unpackedHunks(await textJob("hunksBetween", size, ...bodies, hunkContext));
-    files.push({ at, from, ...texts, hunks, first, opaque, mixed });
+    const was =
+      before?.kind === "file" ? { mode: before.mode, modified: new Date(before.modified) } : undefined;
+    files.push({ at, from, ...texts, hunks, first, opaque, mixed, was });
     first += hunks.length;
   }
   return files;
@@ -113,13 +117,13 @@ export async function withoutHunks(
 
 async function inverse(
   workspace: Workspace,
-  { at, before, after, hunks }: NetText,
+  { at, before, after, hunks, was }: NetText,
   chosen: readonly (readonly LineChange[])[],
 ): Promise<{ change: Change; before?: Buffer; after?: Buffer }> {
   const path = workspace.at(at);
   if (after === undefined) {
     const bytes = before?.bytes ?? Buffer.alloc(0);
-    return { change: { kind: "write", path, bytes, expect: "absent" }, after: bytes };
+    return { change: { kind: "write", path, bytes, expect: "absent", ...was }, after: bytes };
   }
   using file = await workspace.openUnmasked(path);
   const current = await file.bytes(workspace.archive.limits.maxFileBytes);

@@ -1,4 +1,6 @@
 // Looking back: whose changes they were, what they come to, and taking them back by step, by time, or by hunk.
+import { chmodSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Fixture, numbered, type Server } from "./fixture.ts";
 
@@ -185,6 +187,17 @@ describe("undo of several changes", () => {
     );
     await edit("15!", "fifteen!");
     expect((await server.refuses("undo", { change: id, hunks: [2] }))[0]).toMatch(/^stale/);
+  });
+
+  it("by the hunk of a deletion, which restores the file with its mode and its time", async () => {
+    const path = join(fixture.root, "b.txt");
+    chmodSync(path, 0o700);
+    const { mode, mtimeMs } = statSync(path);
+    await server.says("delete_path", { path: "b.txt" });
+    await server.says("undo", { hunks: [1] });
+    expect(fixture.read("b.txt")).toBe("b\n");
+    const now = statSync(path);
+    expect([now.mode.toString(8), Math.floor(now.mtimeMs)]).toEqual([mode.toString(8), Math.floor(mtimeMs)]);
   });
 
   it("by hunk of one file: the diff shows that file alone, and a number of another file is refused", async () => {
