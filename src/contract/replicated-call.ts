@@ -67,7 +67,7 @@ const mostNamed = 5;
 function overlapped(outcome: Outcome, paths: readonly string[]): Outcome {
   const named = paths.slice(0, mostNamed).map(printable).join(", ") || "a file that the policy denies";
   const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
-  const text = `[While the command ran, another server wrote in the same place as unpublished changes here: ${named}${more}. The other server's content is in the file; what was here is in the history. Read the file before you change it again.]`;
+  const text = `[While the command ran, another server wrote in the same place as unpublished changes here, or removed it: ${named}${more}. The other server's version stays; what was here is in the history. Read the file before you change it again.]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
 }

@@ -17,12 +17,11 @@ import {
   snapshotTree,
   type TreeEntry,
 } from "../workspace/footprint/tree-snapshot.ts";
-import { bytesOf } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
-import { under } from "../workspace/root.ts";
+import { Root, under } from "../workspace/root.ts";
 import type { Rules } from "../workspace/rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { operationsBetween, sideOfDisk } from "./tree-difference.ts";
+import { type ComparedNode, changing, operationsBetween, sideOfDisk } from "./tree-difference.ts";
 import type { Node, TreeState } from "./tree-state.ts";
 
 /** The bytes of an object that the log names. */
@@ -37,7 +36,7 @@ const mostKnown = 500_000;
 const attempts = 10;
 
 interface ApplyOptions {
-  /** Is called for each file that cannot be merged. */
+  /** Is called for each file in which something that is not published gives way, because it cannot be merged. */
   readonly overlapped?: (at: string) => void;
   /** What a change of this machine was computed from, by path. */
   readonly bases?: Publication["bases"] | undefined;
@@ -95,6 +94,8 @@ export class LocalCopy {
         // The last round wins over a program that does not stop writing.
         const compares = round < attempts && !isWithinAny(operation.at, moved);
         append(changes, await this.#changeOf(operation, { ...how, compares }));
+        if (overlapped !== undefined)
+          for (const at of await this.#replacedBy(operation, state)) overlaps.add(at);
         if (operation.do !== "write") moved.add(operation.at);
         if (operation.do === "move") moved.add(operation.from);
       }
@@ -146,7 +147,12 @@ export class LocalCopy {
   ): Promise<{ readonly bytes: Uint8Array; readonly onto?: string }> {
     const known = state.get(at);
     const ours = this.read(at);
-    if (ours === undefined || known?.kind !== "file") return { bytes: theirs };
+    if (ours === undefined || known?.kind !== "file") {
+      const isRemovedHere = ours === undefined && known?.kind === "file";
+      const isMadeHere = ours !== undefined && known === undefined;
+      if (isRemovedHere || (isMadeHere && contentHash(ours) !== contentHash(theirs))) overlapped(at);
+      return { bytes: theirs };
+    }
     const onto = contentHash(ours);
     const own = bases?.get(at);
     const from = own === undefined ? known.hash : contentHash(own);
@@ -171,24 +177,38 @@ export class LocalCopy {
     return { bytes: theirs, onto };
   }
 
+  /** Files that an operation from elsewhere removes or replaces, and that hold something that is not published. */
+  async #replacedBy(operation: Operation, state: TreeState): Promise<string[]> {
+    if (operation.do === "write" || operation.do === "mkdir" || operation.do === "mode") return [];
+    const found = await this.#unpublishedAt(operation.at, state);
+    if (operation.do === "move" && operation.hash !== undefined)
+      append(found, await this.#unpublishedAt(operation.from, state));
+    return found.filter(one => one.do === "write" || one.do === "symlink").map(({ at }) => at);
+  }
+
   isDirectory(at: string): boolean {
+    return this.#lstat(at)?.kind === "directory";
+  }
+
+  #lstat(at: string): ReturnType<Workspace["lstat"]> | undefined {
+    return this.#ifThere(() => this.workspace.lstat(this.path(at)));
+  }
+
+  #ifThere<T>(action: () => T): T | undefined {
     try {
-      return this.workspace.lstat(this.path(at)).kind === "directory";
+      return action();
     } catch (error) {
       if (!(error instanceof Fault) || isUnanswered(error)) throw error;
-      return false;
+      return undefined;
     }
   }
 
   /** The bytes of a file; undefined if there is none, or it is larger. */
   read(at: string, limit = Number.POSITIVE_INFINITY): Buffer | undefined {
-    try {
+    return this.#ifThere(() => {
       using file = this.workspace.unmaskedFile(this.path(at));
       return file.stat.size > limit ? undefined : file.readNow(0, file.stat.size + 1);
-    } catch (error) {
-      if (!(error instanceof Fault) || isUnanswered(error)) throw error;
-      return undefined;
-    }
+    });
   }
 
   /** The operations to publish, so that the log matches the disk. */
@@ -216,13 +236,35 @@ export class LocalCopy {
     });
   }
 
+  /** The same for what is at a path and below it. */
+  async #unpublishedAt(at: string, state: TreeState): Promise<Operation[]> {
+    const there = this.#lstat(at);
+    if (there === undefined || at.split("/").some(name => skippedDirectories.has(name))) return [];
+    return changing(state.get(at), { ...there, ...(await this.#contentAt(at, there.kind)) }, at);
+  }
+
+  async #contentAt(at: string, kind: string): Promise<Partial<ComparedNode>> {
+    if (kind === "file") {
+      const bytes = this.read(at, maxFileBytes);
+      return bytes === undefined ? {} : { hash: contentHash(bytes) };
+    }
+    const root = kind === "directory" && this.#ifThere(() => new Root(under(this.root, at), "read-only"));
+    if (!root) return {};
+    using _ = root;
+    return { children: (await this.#below(root)).children };
+  }
+
   /** The operations that make the disk match the log. */
   async unapplied(state: TreeState): Promise<Operation[]> {
     return operationsBetween(await this.#disk(), state.root as Node);
   }
 
-  async #disk() {
+  async #disk(): Promise<ComparedNode> {
     this.workspace.takeBack(); // half of a commit is not a change
+    return await this.#below(...this.workspace.roots);
+  }
+
+  async #below(...roots: readonly Root[]): Promise<ComparedNode> {
     let unanswered: unknown;
     const keeper: Keeper = {
       maxBytes: Number.POSITIVE_INFINITY,
@@ -241,12 +283,12 @@ export class LocalCopy {
     };
     const absent = this.workspace.ownDirectories();
     const options = { maxEntries: Number.POSITIVE_INFINITY, skip: skippedDirectories, absent, keeper };
-    const { roots, complete } = await snapshotTree(this.workspace.roots, options);
+    const { roots: found, complete } = await snapshotTree(roots, options);
     // What could not be looked at would be taken for removed, on every machine.
     if (!complete) throw new Fault("io", { path: this.root, errno: "EIO", call: "scandir" });
     // What could not be read would be taken for unchanged, or be overwritten.
     if (unanswered !== undefined) throw faultOf(unanswered, this.root);
-    return sideOfDisk(roots.get(bytesOf(this.root)) ?? new Map());
+    return sideOfDisk(found.values().next().value ?? new Map());
   }
 }
 

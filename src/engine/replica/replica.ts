@@ -27,7 +27,7 @@ import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
-import { under } from "../workspace/root.ts";
+import { isWithin, under } from "../workspace/root.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -495,14 +495,27 @@ export class Replica implements Replication, AsyncDisposable {
     } catch (error) {
       if (!isDisagreement(error)) throw error;
       if (isAhead) return await this.#takeOver(entry, get);
-      // The copy is not what the log says it is. The log decides.
-      this.#options.warn?.(
-        `revision ${entry.revision} does not apply (${error.code}); comparing the whole copy`,
-      );
-      this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
-      this.#advance(operations);
-      await this.repair();
+      await this.#overrule(entry, error.code);
     }
+  }
+
+  /**
+   * The copy is not what the log says it is. The log decides, also about what commands have done in the paths of the
+   * entry. While some run, the rest is their work.
+   */
+  async #overrule(entry: LogEntry, code: string): Promise<void> {
+    const { operations } = bodyOf(entry);
+    const isScoped = this.#commands.size > 0;
+    const compared = isScoped ? "its paths" : "the whole copy";
+    this.#options.warn?.(`revision ${entry.revision} does not apply (${code}); comparing ${compared}`);
+    const paths = operations.flatMap(one => ("from" in one ? [one.from, one.at] : [one.at]));
+    const isTouched = (at: string) => !isScoped || paths.some(path => isRelated(at, path));
+    const ours = isScoped ? await this.#copy.unpublished(this.state) : [];
+    this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
+    this.#advance(operations);
+    const changed = (await this.#copy.unapplied(this.state)).filter(({ at }) => isTouched(at));
+    for (const { at } of ours) if (changed.some(one => isRelated(one.at, at))) this.#tellOverlap(at, entry);
+    await this.#repairWith(changed);
   }
 
   /** The same over changes that are not sent yet: each operation as far as it can be done. */
@@ -541,6 +554,11 @@ export class Replica implements Replication, AsyncDisposable {
   /** Makes the copy what the log says, whatever it is now. */
   async repair(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
+    for (const { overlapped } of this.#commands) for (const { at } of operations) overlapped(at);
+    await this.#repairWith(operations);
+  }
+
+  async #repairWith(operations: readonly Operation[]): Promise<void> {
     for (const part of entryParts(operations)) await this.#fetch(part.operations);
     this.#isBroken = false;
   }
@@ -680,4 +698,9 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
+}
+
+/** Whether one of two paths is the other or is below it. */
+function isRelated(one: string, other: string): boolean {
+  return isWithin(one, other) || isWithin(other, one);
 }

@@ -7,7 +7,7 @@ import { display } from "../workspace/handle.ts";
 import type { Node } from "./tree-state.ts";
 
 /** Either side as one shape. A directory without children was not looked into. */
-interface ComparedNode {
+export interface ComparedNode {
   readonly kind: string;
   readonly hash?: string | undefined;
   readonly size?: number;
@@ -41,7 +41,8 @@ export function operationsBetween(from: ComparedNode, to: ComparedNode | Node, a
   return operations;
 }
 
-function changing(from: ComparedNode | undefined, to: ComparedNode, at: string): Operation[] {
+/** The same for one path. */
+export function changing(from: ComparedNode | undefined, to: ComparedNode, at: string): Operation[] {
   if (from !== undefined && (!isShared(from) || !isShared(to))) return [];
   if (from?.kind === to.kind) {
     if (to.kind === "directory") {
