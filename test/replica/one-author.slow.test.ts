@@ -64,6 +64,42 @@ describe("a change of a file that a program has written to", () => {
   });
 });
 
+it("what a program has made is moved, copied and written into on every machine", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "k/x.txt": lines, "f.txt": lines });
+  const warned: string[] = [];
+  const b = await fixture.machine("b", {}, { warn: message => warned.push(message) });
+  const path = (name: string) => a.workspace.at(name);
+  const move = (from: string, to: string) =>
+    a.workspace.commit([{ kind: "move", from: path(from), to: path(to) }]);
+  const copy = (from: string, to: string) =>
+    a.workspace.commit([{ kind: "copy", from: path(from), to: path(to) }]);
+  const same = async () => {
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+  };
+  a.put("made.txt", "program\n");
+  const { id } = await move("made.txt", "moved.txt");
+  await same();
+  await undo(b.workspace, { change: id });
+  expect(b.text("made.txt")).toBe("program\n");
+  await a.replica.refresh("writes");
+  for (const act of [move, copy]) {
+    a.put(`from-${act.name}/below/made.txt`, "program\n");
+    await act(`from-${act.name}/below`, `to-${act.name}`);
+    await same();
+  }
+  a.put("k/x.txt", "program\n");
+  a.put("f.txt", "program\n");
+  await copy("k", "l");
+  await move("f.txt", "k/g.txt");
+  await same();
+  mkdirSync(join(a.root, "one/two"), { recursive: true });
+  await a.write("one/two/tool.txt", "tool\n");
+  await same();
+  expect(warned).toEqual([]);
+});
+
 it("undoes all of several changes of which one could not be applied here", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "1.txt": "0\n", "2.txt": "0\n", "3.txt": "0\n" });

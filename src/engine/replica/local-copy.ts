@@ -216,23 +216,46 @@ export class LocalCopy {
     return operationsBetween(state.root as Parameters<typeof operationsBetween>[0], await this.#disk());
   }
 
-  /** The same for the files that a change is about to write or remove. */
-  unpublishedIn(
+  /**
+   * The same for what a change is about to write, remove, move or copy, and for the directories above it: others could
+   * not repeat the change without it.
+   */
+  async unpublishedIn(
     operations: readonly Operation[],
     state: TreeState,
     bases?: Publication["bases"],
-  ): Operation[] {
-    return operations.flatMap((operation): Operation[] => {
-      const { at } = operation;
-      const known = state.get(at);
-      if (operation.do !== "write" && operation.do !== "remove") return [];
-      if (known !== undefined && known.kind !== "file") return [];
-      const bytes = bases?.get(at) ?? this.read(at, maxFileBytes);
-      if (bytes === undefined) return [];
-      const hash = contentHash(bytes);
-      if (hash === known?.hash) return [];
-      const mode = known?.mode ?? ("mode" in operation ? operation.mode : 0o644);
-      return [{ do: "write", at, hash, size: bytes.length, mode }];
+  ): Promise<Operation[]> {
+    const found = new Map<string, Operation>();
+    const add = (one: Operation) => void found.set(`${one.do} ${one.at}`, one);
+    for (const operation of operations) {
+      const places = "from" in operation ? [operation.from, operation.at] : [operation.at];
+      for (const at of places) this.#unpublishedAbove(at, state).forEach(add);
+      if ("from" in operation) (await this.#unpublishedAt(operation.from, state)).forEach(add);
+      else this.#unpublishedFile(operation, state, bases).forEach(add);
+    }
+    return [...found.values()];
+  }
+
+  #unpublishedFile(operation: Operation, state: TreeState, bases?: Publication["bases"]): Operation[] {
+    const { at } = operation;
+    const known = state.get(at);
+    if (operation.do !== "write" && operation.do !== "remove") return [];
+    if (known !== undefined && known.kind !== "file") return [];
+    const bytes = bases?.get(at) ?? this.read(at, maxFileBytes);
+    if (bytes === undefined) return [];
+    const hash = contentHash(bytes);
+    if (hash === known?.hash) return [];
+    const mode = known?.mode ?? ("mode" in operation ? operation.mode : 0o644);
+    return [{ do: "write", at, hash, size: bytes.length, mode }];
+  }
+
+  #unpublishedAbove(at: string, state: TreeState): Operation[] {
+    const names = at.split("/").slice(0, -1);
+    return names.flatMap((_, i): Operation[] => {
+      const path = names.slice(0, i + 1).join("/");
+      if (state.get(path) !== undefined) return [];
+      const there = this.#lstat(path);
+      return there?.kind === "directory" ? [{ do: "mkdir", at: path, mode: there.mode }] : [];
     });
   }
 

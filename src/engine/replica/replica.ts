@@ -214,12 +214,15 @@ export class Replica implements Replication, AsyncDisposable {
    * the one leaves the other. Where one command runs, it is that command's.
    */
   async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
-    const before = this.#copy.unpublishedIn(operations, this.state, bases);
+    const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
     const [command, other] = this.#commands;
     const only = other === undefined ? command : undefined;
-    const id = await this.#publishHere(before, only?.by ?? { action: "run", client: "" }, { maxBytes });
-    if (only !== undefined) only.published ??= id;
+    const author = only?.by ?? { action: "run", client: "" };
+    for (const part of entryParts(before)) {
+      const id = await this.#publishHere(part.operations, author, { maxBytes });
+      if (only !== undefined) only.published ??= id;
+    }
   }
 
   /** Publishes what the directory holds already. The id of the change. */
