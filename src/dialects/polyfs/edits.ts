@@ -54,7 +54,13 @@ function engineEdit(edit: EditParams, index: number, path: string): Edit | Symbo
   if (symbol !== undefined) return { kind: "symbol", symbol, new: added };
   if (insert_after !== undefined) return { kind: "insert", after: insert_after, new: added };
   const from = start_line ?? end_line ?? 0;
-  return { kind: "lines", from, to: end_line ?? from, new: added };
+  const to = end_line ?? from;
+  if (to < from)
+    throw refused(
+      `edits[${index}]: ${from}-${to} is not a range of lines`,
+      "Lines count from 1, start_line is the smaller number.",
+    );
+  return { kind: "lines", from, to, new: added };
 }
 
 function textEdit(edit: EditParams, old: string, index: number, path: string): Edit {

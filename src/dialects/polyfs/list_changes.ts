@@ -1,6 +1,6 @@
 // `list_changes`: the changes here with author and time, newest first, and their net effect.
 import { text } from "../../contract/tool.ts";
-import { listChanges as changesOf, concerns } from "../../engine/history/changes.ts";
+import { changeNamed, listChanges as changesOf, concerns } from "../../engine/history/changes.ts";
 import { isAt } from "../../engine/history/hunks.ts";
 import type { RecordedFile } from "../../engine/workspace/archive/log.ts";
 import { AnswerLines, answerBytes } from "./answer.ts";
@@ -34,6 +34,7 @@ export const listChanges = polyfsTool({
     const { workspace, session } = call;
     const at = path === undefined ? undefined : pathAt(call, path);
     const from = await sinceOf(since, call);
+    if (before !== undefined) await changeNamed(workspace, before); // otherwise nothing would seem to be before it
     const connection = mine ? session.connection : undefined;
     const found = await changesOf(workspace, { path: at, before, ...from, connection, limit: limit + 1 });
     const lines = new AnswerLines(answerBytes(call.settings) - 100);

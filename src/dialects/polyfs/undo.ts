@@ -151,9 +151,11 @@ interface Told {
 async function answer({ what, note, restored, commits, dryRun }: Told, call: CallContext): Promise<Reply> {
   const { workspace } = call;
   const lines = new AnswerLines(answerBytes(call.settings) - 400);
-  lines.note(`${dryRun ? "would undo" : "undid"} ${what}`);
+  const isNothing = restored.length === 0;
+  const did = isNothing ? "nothing left of" : dryRun ? "would undo" : "undid";
+  lines.note(`${did} ${what}`);
   if (note !== undefined) lines.note(note);
-  if (restored.length === 0) lines.note("[nothing to undo: everything is as it was before]");
+  if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
   await addRestored(lines, restored, workspace);
   for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
   if (dryRun) lines.note("[dry run: nothing was written]");

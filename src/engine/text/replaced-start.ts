@@ -9,7 +9,7 @@ export interface ReplacedLine {
   readonly text: string;
 }
 
-/** Up to so many of them, and whether these are all. */
+/** Up to so many of them, counted on the longer side of each replacement, and whether these are all. */
 export function replacedStart(
   before: string,
   after: string,
@@ -18,14 +18,14 @@ export function replacedStart(
   const { a, b, kinds } = numberLines(before, after);
   const lines: ReplacedLine[] = [];
   for (const { aStart, aEnd, bStart, bEnd } of diffIds(a.ids, b.ids, kinds)) {
+    const left = most - lines.length;
     for (const [sign, side, start, end] of [
       ["-", a, aStart, aEnd],
       ["+", b, bStart, bEnd],
     ] as const)
-      for (let at = start; at < end; at++) {
-        if (lines.length === most) return { lines, all: false };
+      for (let at = start; at < Math.min(end, start + left); at++)
         lines.push({ sign, line: at + 1, text: lineAt(side, at) });
-      }
+    if (Math.max(aEnd - aStart, bEnd - bStart) > left) return { lines, all: false };
   }
   return { lines, all: true };
 }

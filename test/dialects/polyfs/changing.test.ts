@@ -154,6 +154,24 @@ describe("replace_in_files", () => {
     expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
+  it.each([
+    ["a line", "foo\n\n"],
+    ["all lines", "foo\n"],
+  ])("shows no line as removed without its replacement, however many there are: %s", async (_, line) => {
+    for (let i = 0; i < 40; i++) fixture.write(`many/${i}.txt`, line.repeat(i < 20 ? 37 : 250));
+    const said = await server.says("replace_in_files", {
+      paths: ["many"],
+      old: "foo",
+      new: "a longer word, for the lines to differ in length",
+      dry_run: true,
+    });
+    expect(said).toContain("[not all changed lines are shown]");
+    const numbers = (sign: string) =>
+      said.split("\n").flatMap(one => new RegExp(`^ {2}(\\d+)[${sign}] `).exec(one)?.[1] ?? []);
+    expect(numbers("-").length).toBeGreaterThan(50);
+    expect(numbers("+")).toEqual(numbers("-"));
+  });
+
   it("changes nothing if more files than allowed would change", async () => {
     const lines = await server.refuses("replace_in_files", {
       paths: ["src"],

@@ -184,6 +184,12 @@ describe("edit_file refuses, and nothing is changed", () => {
       /^invalid_input: a\.ts has 7 lines; there is no line 9/,
       /./,
     ],
+    [
+      "lines in the wrong order",
+      [{ start_line: 5, end_line: 3, new: "x" }],
+      /^invalid_input: edits\[0\]: 5-3 is not a range of lines$/,
+      /smaller number/,
+    ],
     ["an insertion after the end", [{ insert_after: 8, new: "x" }], /^invalid_input: /, /./],
     [
       "edits that overlap",

@@ -90,6 +90,15 @@ describe("undo without arguments", () => {
 });
 
 describe("list_changes", () => {
+  it("refuses a change that does not exist, instead of finding nothing before it", async () => {
+    const id = await edit("5", "five");
+    const last = await edit("15", "fifteen");
+    expect(await server.says("list_changes", { before: last })).toContain(id);
+    expect((await server.refuses("list_changes", { before: "mistyped" }))[0]).toBe(
+      "not_found: there is no change mistyped here",
+    );
+  });
+
   it("distinguishes one's own changes from others of the same name", async () => {
     const other = await fixture.serve();
     const first = await edit("5", "five");
@@ -163,6 +172,7 @@ describe("undo of several changes", () => {
       expect(await server.says("undo", params)).not.toContain(nothing);
       const again = await server.says("undo", params);
       expect(again).toContain(nothing);
+      expect(again).toMatch(/^nothing left of /);
       expect(again).not.toContain("changed back");
     }
     expect(fixture.read("a.txt")).toBe(numbered(40));
