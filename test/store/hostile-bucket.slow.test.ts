@@ -203,6 +203,54 @@ describe("a bucket that others write to", () => {
     },
   );
 
+  async function withLog(prefix: string) {
+    const store = await S3Store.open(server.address(prefix), server.environment);
+    const made = await store.create({ name: "a" });
+    if (typeof made === "string") throw new Error(made);
+    const one = object("one");
+    await store.append(made.id, 0, entry("first", [one]), { objects: [one] });
+    await store.append(made.id, 1, entry("second"));
+    return { store, id: made.id };
+  }
+
+  it.each([
+    ["half of it", (id: string) => id.slice(0, 10)],
+    ["nothing", () => ""],
+    ["another workspace", () => "0123456789abcdef0123"],
+    ["that it was dropped", (id: string) => `${id} dropped`],
+  ])(
+    "a workspace whose name holds %s is damaged: it is not dropped, and not collected",
+    async (_, forged) => {
+      const prefix = randomBytes(6).toString("hex");
+      const { id } = await withLog(prefix);
+      const [key = ""] = [...server.objects.keys()].filter(one => one.startsWith(`${prefix}/n/`));
+      const kept = server.objects.get(key);
+      server.objects.set(key, { bytes: Buffer.from(forged(id)), modified: Date.now() });
+      await using store = await S3Store.open(server.address(prefix), server.environment);
+      await expect(store.collect({ graceMs: 0 })).rejects.toEqual(failure("damaged"));
+      await expect(store.info(id)).rejects.toEqual(failure("damaged"));
+      await expect(store.append(id, 2, entry("third"))).rejects.toEqual(failure("damaged"));
+      if (kept !== undefined) server.objects.set(key, kept);
+      expect(await store.info(id)).toMatchObject({ revision: 2 });
+      expect(await store.collect({ graceMs: 0 })).toMatchObject({ workspaces: 0, objects: 0 });
+    },
+  );
+
+  it("an entry in the place of another one is damage, and is read again when it is right", async () => {
+    const prefix = randomBytes(6).toString("hex");
+    const { id } = await withLog(prefix);
+    const key = (revision: number) => `${prefix}/w/${id}/log/00000000000${revision}`;
+    const [first, second] = [server.objects.get(key(1)), server.objects.get(key(2))];
+    if (first === undefined || second === undefined) throw new Error("no log");
+    server.objects.set(key(2), first);
+    await using store = await S3Store.open(server.address(prefix), server.environment);
+    await expect(store.entries(id, 0, 5)).rejects.toEqual(failure("damaged"));
+    await expect(store.append(id, 2, entry("third"))).rejects.toEqual(failure("damaged"));
+    server.objects.set(key(2), second);
+    expect((await store.entries(id, 0, 5)).map(one => one.body)).toEqual(["first", "second"]);
+    expect(await store.append(id, 2, entry("third"))).toMatchObject({ result: "appended" });
+  });
+
   it("a key beside a log is not part of it", async () => {
     const prefix = randomBytes(6).toString("hex");
     await using store = await S3Store.open(server.address(prefix), server.environment);

@@ -4,6 +4,8 @@ import type { Entry, Hash, Origin, WorkspaceId } from "./store.ts";
 export interface StoredEntry extends Entry {
   /** The sum of `bytes` up to this entry. */
   readonly total: number;
+  /** Where it was put, in a bucket: what is found elsewhere is not this entry. Older versions did not write it. */
+  readonly key?: string;
 }
 
 export interface AboutWorkspace {

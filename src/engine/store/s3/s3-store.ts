@@ -140,18 +140,19 @@ export class S3Store implements WorkspaceStore {
   }
 
   /** The workspace that has a name, and how often the name was assigned and freed. */
-  async #holder(
-    name: string,
-  ): Promise<{ readonly count: number; readonly id?: WorkspaceId; readonly since?: number }> {
-    let last: { key: string; modified: number } | undefined;
+  async #holder(name: string): Promise<{ readonly count: number; readonly id?: WorkspaceId }> {
+    let last: { key: string } | undefined;
     let count = 0;
-    for await (const { key, modified } of this.#bucket.list(`n/${contentHash(Buffer.from(name))}/`)) {
-      last = { key, modified };
+    for await (const { key } of this.#bucket.list(`n/${contentHash(Buffer.from(name))}/`)) {
+      last = { key };
       count++;
     }
     if (last === undefined) return { count };
     const id = Buffer.from((await this.#bucket.get(last.key)) ?? []).toString();
-    return { count, id, since: last.modified };
+    // A part of it would pass for another workspace, and the one that has the name for dropped.
+    if (!(count % 2 === 1 ? /^[0-9a-f]{20}$/ : /^[0-9a-f]{20} dropped$/).test(id))
+      throw unavailable("damaged", `who has the name ${name}`);
+    return { count, id };
   }
 
   async #holds(key: string, content: string): Promise<boolean> {
@@ -166,8 +167,11 @@ export class S3Store implements WorkspaceStore {
   async info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined> {
     const said = await this.#about(workspace);
     if (said === undefined) return undefined;
-    const [{ revision, total }, dropped] = await Promise.all([this.#head(workspace), this.#droppedAt(said)]);
-    return { ...said, revision, bytes: total, ...(dropped !== undefined && { dropped }) };
+    const [{ revision, total }, released] = await Promise.all([this.#head(workspace), this.#released(said)]);
+    // A creation that lost its name to another one left no entries. Anything else would be collected with its log.
+    if (released !== undefined && !released.isMarked && revision > 0)
+      throw unavailable("damaged", `workspace ${workspace} has lost its name and was not dropped`);
+    return { ...said, revision, bytes: total, ...(released !== undefined && { dropped: released.at }) };
   }
 
   async #about(id: WorkspaceId): Promise<(AboutWorkspace & { readonly created: number }) | undefined> {
@@ -184,18 +188,20 @@ export class S3Store implements WorkspaceStore {
     return about;
   }
 
-  /** When it was dropped; undefined while it has its name. */
-  async #droppedAt({
+  /** When it was dropped, and whether the bucket says so itself; undefined while it has its name. */
+  async #released({
     id,
     name,
     created,
-  }: AboutWorkspace & { readonly created: number }): Promise<number | undefined> {
+  }: AboutWorkspace & { readonly created: number }): Promise<
+    { readonly at: number; readonly isMarked: boolean } | undefined
+  > {
     const holder = await this.#holder(name);
     if (holder.count % 2 === 1 && holder.id === id) return undefined;
     let freed: number | undefined;
     for await (const { key, modified } of this.#bucket.list(`n/${contentHash(Buffer.from(name))}/`))
       if (await this.#holds(key, `${id} dropped`)) freed = modified;
-    return freed ?? created;
+    return { at: freed ?? created, isMarked: freed !== undefined };
   }
 
   /** Without those whose description is damaged. */
@@ -258,8 +264,9 @@ export class S3Store implements WorkspaceStore {
     const others = entry.objects.filter(hash => !given.has(hash));
     if ((await this.has(others)).size < new Set(others).size) return { result: "missing_objects" };
     const { id, body, objects: hashes, bytes } = entry;
-    const stored: StoredEntry = { id, body, objects: hashes, bytes, total: info.bytes + bytes };
-    const made = await this.#bucket.create(entryKey(workspace, expected + 1), encoded(stored));
+    const key = entryKey(workspace, expected + 1);
+    const stored: StoredEntry = { id, body, objects: hashes, bytes, total: info.bytes + bytes, key };
+    const made = await this.#bucket.create(key, encoded(stored));
     if (!made && !(await isThere())) return { result: "stale" };
     // A collection that had found one of them old, before it was put again, may have removed it since.
     for (const [hash, object] of objects)
@@ -279,17 +286,19 @@ export class S3Store implements WorkspaceStore {
     await each(revisions, async revision => {
       const stored = await this.#entry(workspace, revision);
       if (stored === undefined) throw unavailable("damaged", `entry ${revision} is missing`);
-      const { total: _, ...entry } = stored;
+      const { total: _, key: __, ...entry } = stored;
       found.set(revision, { ...entry, revision });
     });
     return revisions.flatMap(revision => found.get(revision) ?? []);
   }
 
   async #entry(workspace: WorkspaceId, revision: Revision): Promise<StoredEntry | undefined> {
-    const bytes = await this.#bucket.get(entryKey(workspace, revision));
+    const key = entryKey(workspace, revision);
+    const bytes = await this.#bucket.get(key);
     if (bytes === undefined) return undefined;
     const stored = decoded(bytes);
-    if (!isStoredEntry(stored)) throw unavailable("damaged", `entry ${revision} of workspace ${workspace}`);
+    if (!isStoredEntry(stored) || (stored.key ?? key) !== key)
+      throw unavailable("damaged", `entry ${revision} of workspace ${workspace}`);
     return stored;
   }
 
@@ -299,7 +308,7 @@ export class S3Store implements WorkspaceStore {
     let { revision } = known;
     for await (const { key } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, revision)))
       revision = Math.max(revision, revisionOf(key) ?? 0);
-    if (revision === known.revision) return known;
+    if (revision === known.revision && known.isDamaged !== true) return known;
     const last = await this.#entry(workspace, revision).catch(ifDamaged);
     const head: LogHead =
       last === "damaged" ? { revision, total: 0, isDamaged: true } : { revision, total: last?.total ?? 0 };
