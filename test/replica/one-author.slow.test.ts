@@ -1,7 +1,7 @@
 // A change in the log holds the work of one author: what a program has written into a file that a tool changes next, and
 // what another command does meanwhile, are changes of their own on every machine.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
@@ -185,6 +185,40 @@ describe("a command that the store did not answer at first", () => {
     expect(b.text("f.txt")).toBe(lines);
     expect(b.text("other.txt")).toBe("another program\n");
   });
+});
+
+it("two commands that the store did not answer are two changes, each under its id and for its author", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
+    line.isDeaf = true;
+  });
+  const b = await fixture.machine("b");
+  const commands = ["first", "second"].map(client => {
+    const by = { action: "run_command", client, connection: client };
+    const own = (path: string) => path.endsWith(`/${client}.txt`);
+    const change = { id: a.workspace.archive.changes.newId(), own };
+    return { by, change, ended: a.replica.commandRuns(by, () => {}) };
+  });
+  for (const name of ["first.txt", "second.txt", "other.txt"]) a.put(name, "made\n");
+  a.line.isCut = true;
+  for (const { by, change, ended } of commands) {
+    await expect(a.replica.publishChanges(by, undefined, change)).rejects.toThrow();
+    await expect(a.replica.publishChanges(by)).rejects.toThrow();
+    ended();
+  }
+  a.line.isCut = false;
+  await a.replica.refresh("writes");
+  await vi.waitFor(async () => {
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+  }, patience);
+  const [first, second] = commands.map(({ change }) => change.id);
+  const made = (await listChanges(b.workspace, { limit: 3 })).reverse();
+  expect(made.map(({ id, client, files }) => [id, client, files.map(({ at }) => basename(at))])).toEqual([
+    [first, "first", ["first.txt"]],
+    [second, "second", ["second.txt"]],
+    [expect.any(String), "", ["other.txt"]],
+  ]);
 });
 
 it("what a command has written since is not lost if the entry that got no answer arrives late", async () => {

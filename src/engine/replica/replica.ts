@@ -59,11 +59,18 @@ interface ReplicaCommand {
   readonly overlapped: (at: string) => void;
   /** A change that holds a part of what it did, and was published before its end. */
   published?: string;
-  /** What it did, until that is published. */
-  change?: OwnChange | undefined;
   /** Its own changes are published: what else there is belongs to others. */
   isSeparate: boolean;
 }
+
+/** What one command did. */
+interface PendingChange {
+  readonly by: By;
+  readonly change: OwnChange;
+  readonly maxBytes: number | undefined;
+}
+
+const nobody: By = { action: "run", client: "" };
 
 interface Published {
   /** The content that the workspace begins with: whether this is all of it. */
@@ -106,8 +113,10 @@ export class Replica implements Replication, AsyncDisposable {
   #isBroken = false;
   /** The log is read, and files are not touched. */
   #replaying = false;
-  /** A command has changed files while the store could not be reached. */
-  #unpublished: { readonly by: By; readonly change: OwnChange | undefined } | undefined;
+  /** Changes of commands that could not be published, by id. Each is tried again under its id and for its author. */
+  readonly #pending = new Map<string, PendingChange>();
+  /** Commands have changed files while the store could not be reached. */
+  #unpublished: { readonly by: By; readonly isSeparate: boolean } | undefined;
   #onClose = () => {};
   /** What sent changes were computed from, by change and path, until they are done here. */
   readonly #bases = new Map<string, Publication["bases"]>();
@@ -218,7 +227,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (before.length === 0) return;
     const [command, other] = this.#commands;
     const only = other === undefined ? command : undefined;
-    const author = only?.by ?? { action: "run", client: "" };
+    const author = only?.by ?? nobody;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
       if (only !== undefined) only.published ??= id;
@@ -338,29 +347,40 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined> {
+    if (change === undefined) await this.#publishPending();
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
-    if (change === undefined && command?.change !== undefined)
-      await this.publishChanges(by, maxBytes, command.change);
     // The rest may be the work of a command that still runs. It may as well be this one's: a pull that merged a file
     // makes it look like the work of others. So the answer waits for it, and nobody is named as its author.
     const isRest = change === undefined && command?.isSeparate === true && this.#commands.size > 1;
-    const author = isRest ? { action: "run", client: "" } : by;
-    if (command !== undefined) command.change = change;
+    const author = isRest ? nobody : by;
     const { id, own } = change ?? {};
     try {
       await this.sent();
       const made = await this.#turns.take(() => this.#publishChanges(author, { maxBytes, own, id }));
       if (isRest && made !== undefined && this.#commands.size === 2)
         for (const one of this.#commands) one.published ??= made;
-      this.#unpublished = undefined;
-      if (command !== undefined) Object.assign(command, { isSeparate: own !== undefined, change: undefined });
+      if (change === undefined) this.#unpublished = undefined;
+      if (command !== undefined) command.isSeparate = own !== undefined;
       return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
-      this.#unpublished = Fault.is(error, "history_full") ? undefined : { by, change };
+      if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
       this.#isDown(error);
       throw error;
     }
+  }
+
+  #publishLater(by: By, maxBytes: number | undefined, change: OwnChange | undefined): void {
+    if (change?.id !== undefined) this.#pending.set(change.id, { by, change, maxBytes });
+    const earlier = this.#unpublished;
+    const isOnly = earlier === undefined || earlier.by.connection === by.connection;
+    const isSeparate = change !== undefined || earlier?.isSeparate === true;
+    this.#unpublished = { by: isOnly ? by : nobody, isSeparate };
+  }
+
+  async #publishPending(): Promise<void> {
+    for (const [id, { by, change, maxBytes }] of [...this.#pending])
+      if (this.#pending.delete(id)) await this.publishChanges(by, maxBytes, change);
   }
 
   async #publishChanges(by: By, what: Published = {}): Promise<string | undefined> {
@@ -665,13 +685,14 @@ export class Replica implements Replication, AsyncDisposable {
     this.#reach.isUp();
     const unpublished = this.#unpublished;
     this.#unpublished = undefined;
-    if (unpublished !== undefined) void this.#publishLate(unpublished.by, unpublished.change).catch(() => {});
+    if (unpublished !== undefined)
+      void this.#publishLate(unpublished.by, unpublished.isSeparate).catch(() => {});
     else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
   }
 
-  async #publishLate(by: By, change: OwnChange | undefined): Promise<void> {
-    if (change !== undefined) await this.publishChanges(by, undefined, change);
-    if (change === undefined || this.#commands.size === 0) await this.publishChanges(by);
+  async #publishLate(by: By, isSeparate: boolean): Promise<void> {
+    await this.#publishPending();
+    if (!isSeparate || this.#commands.size === 0) await this.publishChanges(by);
   }
 
   #isDown(error: unknown): void {
