@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Before, record } from "../../src/engine/history/footprint.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { defaultRules } from "../../src/engine/policy/default-rules.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
@@ -151,6 +152,21 @@ describe("replicas of a workspace", () => {
     await b.replica.refresh("reads");
     expect(b.text("big")).toBe("small");
     expect(warnings).toEqual([]);
+  });
+
+  it("the changes of a command count against the limit of its caller", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" });
+    const b = await fixture.machine("b");
+    const limited = a.workspace.limitedTo(3000);
+    using before = await Before.look(limited);
+    a.put("big", "x".repeat(4000));
+    await record(limited, await before.compare(), { action: "run_command", client: "test" });
+    await expect(
+      a.replica.publishChanges({ action: "run_command", client: "test" }, limited.maxBytes),
+    ).rejects.toMatchObject({ code: "history_full", data: { limit: 3000 } });
+    await b.replica.refresh("reads");
+    expect(Object.keys(b.tree())).toEqual(["f"]);
   });
 
   it("a merge that would show a masked value is an overlap", async () => {

@@ -74,7 +74,8 @@ export async function record(
   const { archive, replication } = workspace;
   const id = archive.changes.newId();
   const change = { id, own: footprint.complete ? ownPaths(footprint) : undefined };
-  const published = await replication?.publishChanges(by, undefined, change).catch((error: unknown) => {
+  const { maxBytes } = workspace;
+  const published = await replication?.publishChanges(by, maxBytes, change).catch((error: unknown) => {
     if (!(error instanceof Fault)) throw error;
     return undefined;
   });
