@@ -32,7 +32,8 @@ export function failure(fault: Fault, { tool }: Site): Outcome {
     return refusal(`${what}\n${expectedKeys(tool, fault.data.issues)}`);
   }
   const [what, ...todo] = told(fault).split("\n");
-  return refusal([what, adviceFor(tool, fault) ?? todo].flat().join("\n"));
+  const advice = adviceFor(tool, fault);
+  return refusal([what, ...(advice === undefined ? todo : [advice, ...todo.slice(1)])].join("\n"));
 }
 
 /** A fault in two lines or more, inside an answer. */

@@ -27,10 +27,15 @@ export function confirmOnePathOrMore(path: string | undefined, paths: readonly s
 
 /** A canonical path, from a commit or the archive, as it is printed. */
 export function shownAt(workspace: Workspace, absolute: string): string {
+  return printable(givenAt(workspace, absolute));
+}
+
+/** The same for a fault, whose wording makes it printable. */
+export function givenAt(workspace: Workspace, absolute: string): string {
   try {
-    return printable(shownPath(workspace, workspace.at(absolute)));
+    return shownPath(workspace, workspace.at(absolute));
   } catch (error) {
-    if (error instanceof Fault) return printable(absolute);
+    if (error instanceof Fault) return absolute;
     throw error;
   }
 }

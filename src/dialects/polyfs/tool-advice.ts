@@ -7,6 +7,7 @@ import { Fault, type ParameterIssue } from "../../engine/fault.ts";
 /** What to do instead of the general advice; undefined if that one fits. */
 export function adviceFor({ input: { properties } }: Tool, fault: Fault): string | undefined {
   const has = (name: string) => Object.hasOwn(properties, name);
+  if (has("changes")) return adviceForUndo(fault);
   if (Fault.is(fault, "exists")) {
     if (fault.data.kind === "directory") return notReplaced(fault.data.path);
     if (has("overwrite")) return "Use another path, or set overwrite: true.";
@@ -22,6 +23,17 @@ export function adviceFor({ input: { properties } }: Tool, fault: Fault): string
     if (has("edits")) return "Correct it, or leave regex out to replace exactly this text.";
   }
   return undefined;
+}
+
+/** What was done later is in the way: it can be undone in the same call. */
+function adviceForUndo(fault: Fault): string | undefined {
+  const how = "Undo that too: changes takes several, and list_changes with path shows them";
+  if (Fault.is(fault, "stale") && fault.data.version !== "")
+    return fault.data.current.length === 0
+      ? `A later change is in the way. ${how}.`
+      : `A later change touched the same lines, or adjoining ones. ${how}. Or edit the current lines:`;
+  if (Fault.is(fault, "not_found")) return `It was moved or deleted later. ${how}.`;
+  return Fault.is(fault, "exists") ? `Something was put there later. ${how}, or move it away.` : undefined;
 }
 
 function notReplaced(path: string): string {

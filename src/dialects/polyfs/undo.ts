@@ -15,10 +15,11 @@ import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { timeOf } from "./change-lines.ts";
 import { refused } from "./failure.ts";
-import { pathAt, shownAt } from "./paths.ts";
+import { givenAt, pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { addRestored } from "./restored-lines.ts";
 import { changesShown } from "./shown-diff.ts";
@@ -71,14 +72,22 @@ export const undo = polyfsTool({
       const { records, note } = await chosen(isOfDiff ? await numberedChanges(call) : wanted, at, call);
       const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
       if (hunks !== undefined) {
-        const { restored, commit } = await undoHunks(workspace, records, hunks, options);
+        const { restored, commit } = await undoHunks(workspace, records, hunks, options).catch(error => {
+          throw asPrinted(workspace, error);
+        });
         const what = `${counted(hunks.length, "hunk")} of ${named(records)}${where}`;
         return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
       }
-      const undone = await undoMany(workspace, records, options);
+      const undone = await undoMany(workspace, records, options).catch(error => {
+        throw asPrinted(workspace, error);
+      });
       const restored = undone.flatMap(one => one.restored);
+      const follows = undone.filter(one => one.follows).map(({ change }) => change.id);
       const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
-      return answer({ what: named(records) + where, note, restored, commits, dryRun: dry_run }, call);
+      return answer(
+        { what: named(records) + where, note, restored, commits, dryRun: dry_run, follows },
+        call,
+      );
     };
     return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
   },
@@ -146,18 +155,37 @@ interface Told {
   readonly restored: readonly Restored[];
   readonly commits: readonly Commit[];
   readonly dryRun: boolean | undefined;
+  /** Changes that a dry run cannot show, because later ones are undone first. */
+  readonly follows?: readonly string[];
 }
 
-async function answer({ what, note, restored, commits, dryRun }: Told, call: CallContext): Promise<Reply> {
+/** A refusal about a recorded path, with the path as it is printed. */
+function asPrinted(workspace: Workspace, error: unknown): unknown {
+  for (const code of ["stale", "not_found", "exists", "not_a_file", "not_kept"] as const)
+    if (Fault.is(error, code)) {
+      const path = givenAt(workspace, error.data.path);
+      return new Fault(code, { ...error.data, path }, { cause: error });
+    }
+  return error;
+}
+
+async function answer(told: Told, call: CallContext): Promise<Reply> {
+  const { what, note, restored, commits, dryRun, follows = [] } = told;
   const { workspace } = call;
   const lines = new AnswerLines(answerBytes(call.settings) - 400);
-  const isNothing = restored.length === 0;
+  const isNothing = restored.length === 0 && follows.length === 0;
   const did = isNothing ? "nothing left of" : dryRun ? "would undo" : "undid";
   lines.note(`${did} ${what}`);
   if (note !== undefined) lines.note(note);
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
   await addRestored(lines, restored, workspace);
   for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
+  if (dryRun && new Set(restored.map(({ at }) => at)).size < restored.length)
+    lines.note("[several changes of one file: each is shown as if only it were undone]");
+  if (follows.length > 0) {
+    const some = `${follows.slice(0, 10).join(", ")}${follows.length > 10 ? ", …" : ""}`;
+    lines.note(`[not shown, because later changes of the same files are undone first: ${some}]`);
+  }
   if (dryRun) lines.note("[dry run: nothing was written]");
   const changed = restored.filter(one => one.after !== undefined);
   const files = changed.map(({ at, before, after }) => ({

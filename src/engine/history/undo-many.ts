@@ -1,8 +1,10 @@
 // Undoes several changes, all or none: one after the other, newest first. If one is refused, those already undone are
 // redone. One that is in a shared store and not here yet is undone: the others are undone as well, and the answer says
 // what is not here.
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
-import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { type Undone, type UndoOptions, undo } from "./undo.ts";
 
@@ -16,6 +18,7 @@ export async function undoMany(
   /** Changes and the paths where their undoing could not be applied. */
   const notHere = new Map<string, readonly string[]>();
   const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const later: RecordedFile[] = [];
   try {
     for (const record of newestFirst) {
       try {
@@ -23,10 +26,11 @@ export async function undoMany(
       } catch (error) {
         if (Fault.is(error, "not_applied")) notHere.set(record.id, error.data.paths);
         // A dry run sees each change on its own, with the later ones still in effect.
-        else if (options.dryRun && records.length > 1 && Fault.is(error, "stale"))
-          done.push({ change: record, restored: [] });
+        else if (options.dryRun && later.some(file => isInTheWay(file, error)))
+          done.push({ change: record, restored: [], follows: true });
         else throw error;
       }
+      append(later, record.files);
       progress?.(done.length + notHere.size, records.length);
     }
   } catch (error) {
@@ -36,6 +40,15 @@ export async function undoMany(
   }
   if (notHere.size > 0) throw new Fault("not_applied", { paths: [...new Set([...notHere.values()].flat())] });
   return done;
+}
+
+/** Whether a refusal is about what a later change did. */
+function isInTheWay({ at, from }: RecordedFile, error: unknown): boolean {
+  const isAbout = ["stale", "not_found", "exists", "not_a_file"] as const;
+  const code = isAbout.find(one => Fault.is(error, one));
+  if (code === undefined || !Fault.is(error, code)) return false;
+  const { path } = error.data;
+  return [at, from].some(one => one !== undefined && (isWithin(path, one) || isWithin(one, path)));
 }
 
 /** All or none holds for a cancelled undo, too. `lost` cannot be redone. Faults: `partly_undone`. */

@@ -51,6 +51,8 @@ export interface Undone {
   readonly restored: readonly Restored[];
   /** Absent for a dry run, and if nothing was left to do. */
   readonly commit?: Commit;
+  /** A dry run of several: what it does is known only once later changes are undone. */
+  readonly follows?: boolean;
 }
 
 const attempts = 5;

@@ -164,6 +164,49 @@ describe("undo of several changes", () => {
     expect(fixture.read("a.txt")).toBe(before);
   });
 
+  it("in a dry run does not refuse what later changes are in the way of, since they are undone first", async () => {
+    const start = await edit("5", "five");
+    const again = await edit("five", "FIVE");
+    const other = await edit("25", "twenty-five");
+    await server.says("move_path", { from: "a.txt", to: "c.txt" });
+    await server.says("delete_path", { path: "c.txt" });
+    const dry = await server.says("undo", { since: start, dry_run: true });
+    expect(dry).toMatch(/^would undo 4 changes: /);
+    expect(dry).toContain("restored c.txt");
+    const follows = /^\[not shown, because later changes of the same files are undone first: (.*)\]$/m;
+    expect(follows.exec(dry)?.[1]?.split(", ")).toEqual(expect.arrayContaining([other, again]));
+    expect(await server.says("undo", { since: start })).toContain("restored c.txt");
+    expect(fixture.read("a.txt")).toBe(numbered(40).replace("\n5\n", "\nfive\n"));
+  });
+
+  it("in a dry run says that each change of a file is shown alone, and refuses what is refused later", async () => {
+    const ids = [await edit("5", "five"), await edit("25", "twenty-five")];
+    const dry = await server.says("undo", { changes: ids, dry_run: true });
+    expect(dry).toContain("[several changes of one file: each is shown as if only it were undone]");
+    fixture.write("a.txt", fixture.read("a.txt").replace("five\n", "by hand\n"));
+    const elsewhere = changeIn(await server.says("write_file", { path: "d.txt", content: "d\n" }));
+    for (const dry_run of [true, false])
+      expect((await server.refuses("undo", { changes: [ids[0], elsewhere], dry_run }))[0]).toMatch(
+        /^stale: a\.txt /,
+      );
+    expect(fixture.read("d.txt")).toBe("d\n");
+  });
+
+  it("is refused with the path as it is printed, and the advice to undo the later changes too", async () => {
+    const first = await edit("5", "five");
+    const second = await edit("five", "FIVE");
+    const stale = await server.refuses("undo", { change: first });
+    expect(stale[0]).toMatch(/^stale: a\.txt has changed since then/);
+    expect(stale[1]).toMatch(
+      /^A later change touched the same lines, or adjoining ones\. Undo that too: changes /,
+    );
+    expect(stale).toContain("5: FIVE");
+    await server.says("move_path", { from: "a.txt", to: "c.txt" });
+    const moved = await server.refuses("undo", { change: second });
+    expect(moved[0]).toBe("not_found: a.txt does not exist");
+    expect(moved[1]).toMatch(/^It was moved or deleted later\. Undo that too: changes /);
+  });
+
   it("a second time says that nothing is left of it, as a whole or by hunk", async () => {
     const first = await edit("5", "five");
     const second = await edit("25", "twenty-five");
