@@ -64,6 +64,28 @@ describe("a change of a file that a program has written to", () => {
   });
 });
 
+it("a change is undone elsewhere without what a program has written after it was sent", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const written = lines.replace("one", "program");
+  let appended = 0;
+  a.line.afterAppend = async () => {
+    if (++appended === 1) a.put("f.txt", written);
+  };
+  const { id } = await a.edit("f.txt", text => text.replace("five", "tool"));
+  await b.replica.refresh("writes");
+  expect(b.text("f.txt")).toBe(written.replace("five", "tool"));
+  expect(b.tree()).toEqual(a.tree());
+  await undo(b.workspace, { change: id });
+  expect(b.text("f.txt")).toBe(written);
+  const [undone, others, own] = await listChanges(b.workspace, { limit: 3 });
+  expect([undone?.undoes, others?.client, own?.id]).toEqual([id, "", id]);
+  await a.replica.refresh("writes");
+  expect(a.tree()).toEqual(b.tree());
+  expect((await listChanges(a.workspace, { limit: 10 })).filter(one => one.id === id)).toHaveLength(1);
+});
+
 it("what a program has made is moved, copied and written into on every machine", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "k/x.txt": lines, "f.txt": lines });

@@ -195,8 +195,8 @@ export class Replica implements Replication, AsyncDisposable {
       const published: Publication[] = [];
       try {
         const result = await attempt(async publication => {
-          // A program has changed a file since the first was sent: only what comes out differently is sent again.
-          const rest = published.length > 0 ? without(publication, published) : publication;
+          // A program has changed a file since the first was sent. What comes out differently is the program's.
+          const rest = published.length > 0 ? this.#ofOthers(without(publication, published)) : publication;
           if (rest !== publication && rest.operations.length === 0) return;
           if (published.length === 0) await this.#publishBefore(rest, maxBytes);
           this.#note(rest);
@@ -225,13 +225,22 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
-    const [command, other] = this.#commands;
-    const only = other === undefined ? command : undefined;
+    const only = this.#onlyCommand;
     const author = only?.by ?? nobody;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
       if (only !== undefined) only.published ??= id;
     }
+  }
+
+  #ofOthers(publication: Publication): Publication {
+    const id = this.#copy.workspace.archive.changes.newId();
+    return { ...publication, id, by: this.#onlyCommand?.by ?? nobody };
+  }
+
+  get #onlyCommand(): ReplicaCommand | undefined {
+    const [command, other] = this.#commands;
+    return other === undefined ? command : undefined;
   }
 
   /** Publishes what the directory holds already. The id of the change. */

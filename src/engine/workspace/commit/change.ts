@@ -7,7 +7,7 @@ import type { By, ChangeEffect } from "../archive/log.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { TextOrigin } from "../rules.ts";
-import type { Publish } from "./publish.ts";
+import type { Publishing } from "./publish.ts";
 
 /**
  * What a change was computed from. Bytes: the file must still hold exactly these. A function: called with the current
@@ -106,7 +106,7 @@ export interface CommitOptions {
   /** Called under the locks of the commit, before it begins. Throws if the commit must not happen. @internal */
   readonly confirm?: () => Promise<void>;
   /** Called when nothing can refuse the commit any more, and before it happens. @internal */
-  readonly publish?: { readonly root: string; readonly send: Publish } | undefined;
+  readonly publish?: Publishing | undefined;
   /** The id of the change, where another machine has made it. @internal */
   readonly id?: string;
 }

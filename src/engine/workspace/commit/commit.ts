@@ -217,7 +217,8 @@ export class Committer {
     const parts = together?.parts(plan) ?? [
       { by: options.by ?? anonymous, outcomes: plan.outcomes, parents: plan.parents },
     ];
-    const ids = options.id === undefined ? log.newIds(parts.length) : [options.id];
+    const id = options.id ?? options.publish?.published;
+    const ids = id === undefined ? log.newIds(parts.length) : [id];
     const changes: JournalledChange[] = [];
     for (const [i, { by, outcomes, parents }] of parts.entries())
       changes.push({ id: ids[i] as string, account: await gently(pendingRecord(outcomes, by, parents)) });
@@ -312,7 +313,10 @@ export class Committer {
       await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
       const { publish } = options;
-      await publish?.send(publicationOf(id, account.by, plan.outcomes, plan.parents, publish.root));
+      if (publish !== undefined) {
+        await publish.send(publicationOf(id, account.by, plan.outcomes, plan.parents, publish.root));
+        publish.published = id;
+      }
       begun = true;
       journal.append({ is: "commit", id, inodes, taken });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));

@@ -36,5 +36,13 @@ export interface Publication {
   readonly bases?: ReadonlyMap<string, Uint8Array>;
 }
 
+/** How a commit is published. */
+export interface Publishing {
+  readonly root: string;
+  readonly send: Publish;
+  /** The id under which it was published. If it has to start over after that, it keeps the id: others have the change. */
+  published?: string;
+}
+
 /** Resolves when it is published. Rejects with `Behind` where others were faster, or with a fault. */
 export type Publish = (publication: Publication) => Promise<void>;
