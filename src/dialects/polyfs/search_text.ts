@@ -2,9 +2,10 @@
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
 import { grep } from "../../engine/search/grep.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
-import { isNoText } from "../../engine/text/detect.ts";
+import { isNoText, isPdf } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -88,9 +89,22 @@ export const searchText = polyfsTool({
       }
     }
     const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
-    return text([await results.print(search.report), ...anchor, ...(filter?.notes() ?? [])].join("\n"));
+    const unread = isFound || place.file === undefined ? [] : await unreadNotes(params.path, call);
+    const lines = [await results.print(search.report), ...anchor, ...unread, ...(filter?.notes() ?? [])];
+    return text(lines.join("\n"));
   },
 });
+
+/** That nothing was found in a single file because it is not text. */
+async function unreadNotes(path: string, call: CallContext): Promise<string[]> {
+  using file = await call.workspace.openFile(pathAt(call, path)).catch(error => {
+    if (error instanceof Fault) return undefined; // nothing was found in what the caller may see
+    throw error;
+  });
+  const head = file?.readNow(0, sample) ?? Buffer.alloc(0);
+  if (isPdf(head)) return ["[the text of a PDF is not searched; read_file shows it]"];
+  return isNoText(head) ? ["[not searched: the file is binary]"] : [];
+}
 
 /** Where to search: a directory, or one file in the directory that it really is in, since searches follow no links. */
 function placeOf(written: string, glob: string | undefined, call: CallContext) {

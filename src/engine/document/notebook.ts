@@ -81,6 +81,7 @@ export function notebookSplices(json: string, edited: string): Splice[] | undefi
   if (view === undefined) return undefined;
   const made = edited.split("\n");
   const changes = diffLines(`${view.body}\n`, `${edited}\n`);
+  if (changes.some(({ bStart, bEnd }) => made.slice(bStart, bEnd).some(passesForOther))) return undefined;
   const splices: Splice[] = [];
   let placed = 0;
   let next = 0;
@@ -96,6 +97,11 @@ export function notebookSplices(json: string, edited: string): Splice[] | undefi
     splices.push({ start: cell.source.start, end: cell.source.end, text });
   }
   return placed === changes.length ? splices : undefined;
+}
+
+/** An added line that reads like a head or an output would seem to begin a cell, and be text of another. */
+function passesForOther(line: string): boolean {
+  return /^\[(?:cell \d+: .*\]$|out\] )/.test(line);
 }
 
 function startOf(change: LineChange | undefined): number {

@@ -63,6 +63,16 @@ describe("a PDF", () => {
     expect(await server.says("read_file", { path: "d.pdf", encoding: "base64" })).toContain("JVBERi0");
   });
 
+  it("and other binary files are not searched, which a search of one says", async () => {
+    fixture.write("b.bin", Buffer.from("Third\0page"));
+    const search = (path: string) => server.says("search_text", { pattern: "page 1 of 3", path });
+    expect(await search("d.pdf")).toBe(
+      "[no matches]\n[the text of a PDF is not searched; read_file shows it]",
+    );
+    expect(await search("b.bin")).toBe("[no matches]\n[not searched: the file is binary]");
+    expect(await search("n.ipynb")).toBe("[no matches]");
+  });
+
   it("that is broken is refused as binary", async () => {
     fixture.write("bad.pdf", "%PDF-1.4\n\0\u0001nothing");
     expect((await server.refuses("read_file", { path: "bad.pdf" }))[0]).toMatch(/^binary/);
@@ -148,6 +158,10 @@ describe("a notebook", () => {
       edits: [{ old: "[out] one", new: "x" }],
     });
     expect(said[0]).toMatch(/^invalid_input: only the text of cells/);
+    for (const line of ["[cell 9: code]", "[out] two"]) {
+      const edits = [{ insert_after: 2, new: `${line}\ny = 2` }];
+      expect((await server.refuses("edit_file", { path: "n.ipynb", edits }))[0]).toBe(said[0]);
+    }
     await server.says("edit_file", {
       path: "n.ipynb",
       edits: [{ old: '"nbformat": 4', new: '"nbformat": 5' }],
