@@ -114,4 +114,32 @@ describe("large objects in a bucket beside the database", () => {
     for await (const { what, where } of store.check()) damages.push([what, where]);
     expect(damages).toEqual([["missing_object", big[0]]]);
   });
+
+  it("are not collected by another database that uses the same bucket", async context => {
+    await using one = await startPostgres(["fsync=off"]);
+    await using other = await startPostgres(["fsync=off"]);
+    if (one === undefined || other === undefined) return context.skip("PostgreSQL is not installed");
+    const prefix = randomBytes(6).toString("hex");
+    const open = async (url: string) => {
+      const large = await LargeObjectBucket.open(server.address(prefix), server.environment);
+      await PostgresStore.migrate(url);
+      return await PostgresStore.open(url, { large });
+    };
+    await using first = await open(one.url);
+    await using second = await open(other.url);
+    const made = await first.create({ name: "w" });
+    if (typeof made === "string") throw new Error(made);
+    const big = object("big ".repeat(400_000));
+    await first.append(made.id, 0, entry("big", [big]), { objects: [big] });
+    // What a writer of the second one left that died before it wrote the row.
+    await second.put([object("left".repeat(300_000))]);
+    const [, left = ""] = [...server.objects.keys()].filter(key => key.startsWith(`${prefix}/`));
+    server.objects.set(`${left}dead`, { bytes: Buffer.from("left"), modified: 0 });
+    for (const [key, stored] of server.objects)
+      if (key.startsWith(`${prefix}/`)) stored.modified = Date.now() - 60_000;
+    await new Promise(resolve => setTimeout(resolve, 20));
+    await second.collect({ graceMs: 10 });
+    expect(Buffer.from((await first.get(made.id, big[0])) ?? []).equals(big[1])).toBe(true);
+    expect([...server.objects.keys()].filter(key => key.startsWith(`${prefix}/`))).toHaveLength(1);
+  });
 });

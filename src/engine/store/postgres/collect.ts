@@ -5,6 +5,15 @@ import { neededBy } from "../lineage.ts";
 import type { Collected, CollectOptions, WorkspaceStore } from "../store.ts";
 import type { Connections } from "./connection.ts";
 
+/** What the names of this database's large objects begin with. A copy made from a dump has another one. */
+export async function ownerOf(connections: Connections): Promise<string> {
+  const [row] = await connections.query<{ owner: string }>(
+    `select md5(concat_ws('/', (select system_identifier from pg_control_system()), current_database(),
+      'polyfs_object'::regclass::oid)) as owner`,
+  );
+  return row?.owner ?? "";
+}
+
 export async function collect(
   store: Pick<WorkspaceStore, "list">,
   connections: Connections,
@@ -42,9 +51,14 @@ export async function collect(
   return { workspaces: workspaces.length, objects: removed.length, bytes };
 }
 
-/** Objects of a writer that died before it wrote the row. */
+/**
+ * Objects of a writer that died before it wrote the row. Other databases may have objects in the same bucket, which no
+ * row here names: they are known by how their names begin.
+ */
 async function removeUnnamed(connections: Connections, large: LargeObjects, graceMs: number): Promise<void> {
-  for await (const locations of large.olderThan(graceMs)) {
+  const own = `${await ownerOf(connections)}-`;
+  for await (const names of large.olderThan(graceMs)) {
+    const locations = names.filter(name => name.startsWith(own));
     const known = await connections.query<{ location: string }>(
       "select location from polyfs_object where location = any ($1::text[])",
       [locations],

@@ -21,7 +21,7 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
-import { collect } from "./collect.ts";
+import { collect, ownerOf } from "./collect.ts";
 import { Connections, type SqlConnectionOptions } from "./connection.ts";
 import type { PlainRow } from "./plain-rows.ts";
 import { migrate, schemaState, schemaVersion } from "./schema.ts";
@@ -52,6 +52,7 @@ interface InfoRow {
 export class PostgresStore implements WorkspaceStore {
   readonly #connections: Connections;
   readonly #large: LargeObjects | undefined;
+  #owner: string | undefined;
   readonly #listeners = new Set<(workspace: WorkspaceId, revision: Revision) => void>();
   #listens = false;
 
@@ -270,7 +271,8 @@ export class PostgresStore implements WorkspaceStore {
     const big = objects.filter(([, { length }]) => length > largeBytes);
     const there = await this.has(big.map(([hash]) => hash));
     for (const [hash, bytes] of big.filter(([one]) => !there.has(one))) {
-      const location = `${hash}-${randomBytes(6).toString("hex")}`;
+      this.#owner ??= await ownerOf(this.#connections);
+      const location = `${this.#owner}-${hash}-${randomBytes(6).toString("hex")}`;
       await large.put(location, bytes);
       const made = await this.#connections.query(
         `insert into polyfs_object (hash, size, location) values ($1, $2, $3)
