@@ -243,6 +243,30 @@ it("two commands that the store did not answer are two changes, each under its i
   ]);
 });
 
+it("what a command did while the store was lost is sent by the next start, if the server ends before", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const by = { action: "run_command", client: "test", connection: "c" };
+  const ended = a.replica.commandRuns(by, () => {});
+  a.put("made.txt", "command\n");
+  a.put("f.txt", lines.replace("one", "command"));
+  a.line.isCut = true;
+  await expect(a.replica.publishChanges(by)).rejects.toThrow();
+  ended();
+  await a.replica[Symbol.asyncDispose]();
+  await b.edit("f.txt", text => text.replace("five", "theirs"));
+  const again = await fixture.machine("a");
+  await b.replica.refresh("writes");
+  expect(b.text("made.txt")).toBe("command\n");
+  expect(b.text("f.txt")).toBe("command\ntwo\nthree\nfour\ntheirs\n");
+  expect(again.tree()).toEqual(b.tree());
+  // Once everything is in the store, the directory is only a copy.
+  await again.replica[Symbol.asyncDispose]();
+  again.put("made.txt", "not a command\n");
+  expect((await fixture.machine("a")).text("made.txt")).toBe("command\n");
+});
+
 it("what a command has written since is not lost if the entry that got no answer arrives late", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {

@@ -368,7 +368,7 @@ export class Replica implements Replication, AsyncDisposable {
       const made = await this.#turns.take(() => this.#publishChanges(author, { maxBytes, own, id }));
       if (isRest && made !== undefined && this.#commands.size === 2)
         for (const one of this.#commands) one.published ??= made;
-      if (change === undefined) this.#unpublished = undefined;
+      if (change === undefined) this.#nothingIsLeft();
       if (command !== undefined) command.isSeparate = own !== undefined;
       return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
     } catch (error) {
@@ -379,7 +379,19 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
+  #nothingIsLeft(): void {
+    this.#unpublished = undefined;
+    // Otherwise a change may just be happening here that is sent later.
+    if (this.#options.durability !== "local") this.#unsent.forget();
+  }
+
+  /** The next start does it if this process ends before. */
   #publishLater(by: By, maxBytes: number | undefined, change: OwnChange | undefined): void {
+    try {
+      this.#unsent.expect(this.#revision);
+    } catch (error) {
+      this.#options.warn?.(`the next start will not send the changes of commands: ${errorText(error)}`);
+    }
     if (change?.id !== undefined) this.#pending.set(change.id, { by, change, maxBytes });
     const earlier = this.#unpublished;
     const isOnly = earlier === undefined || earlier.by.connection === by.connection;
@@ -718,7 +730,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsubscribe();
     try {
       await this.sent();
-      this.#unsent.forget();
+      if (this.#unpublished === undefined) this.#unsent.forget();
     } catch (error) {
       this.#options.warn?.(
         `answered changes are not in the store (${errorText(error)}); the next start with this directory sends them`,
