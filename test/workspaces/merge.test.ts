@@ -151,6 +151,30 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual({ "a.txt": lines("1", "base", "3"), "b.txt": "b\n" });
   });
 
+  it("is refused with the lines of both files where both added one, and with no line after the last", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n" });
+    fixture.files(fork.root, { "new.txt": "fork\n", "void.txt": "" });
+    fixture.files(base, { "new.txt": "base", "void.txt": "base\n\n" });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toEqual([
+      {
+        path: "new.txt",
+        reason: "both_added",
+        fork: [{ line: 1, text: "fork" }],
+        base: [{ line: 1, text: "base" }],
+      },
+      {
+        path: "void.txt",
+        reason: "both_added",
+        fork: [],
+        base: [
+          { line: 1, text: "base" },
+          { line: 2, text: "" },
+        ],
+      },
+    ]);
+  });
+
   it("succeeds in a second step, after the fork rewrote the conflicting lines", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({

@@ -234,11 +234,17 @@ export const wording: Wording = {
       const some = candidates.slice(0, 20);
       const more = count > some.length ? ", …" : "";
       const notations = some.flatMap(({ notation }) => (notation === undefined ? [] : [printable(notation)]));
-      if (notations.length > 0)
-        return `Set old to one of: ${notations.join(", ")}${more}\nFor all of them: match: regex, old: ${printable(wholeName(symbol))}`;
-      const places = some.map(
-        ({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`,
-      );
+      const places = some
+        .filter(({ notation }) => notation === undefined)
+        .map(
+          ({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`,
+        );
+      if (notations.length > 0) {
+        const others =
+          places.length === 0 ? [] : [`Uses of these cannot be distinguished: ${places.join(", ")}`];
+        const all = `For all of them: match: regex, old: ${printable(wholeName(symbol))}`;
+        return [`Set old to one of: ${notations.join(", ")}${more}`, ...others, all].join("\n");
+      }
       const how = candidates.some(one => one.path !== undefined)
         ? "Their uses cannot be distinguished. Edit each place with edit_file"
         : "Name one in full, or by its lines";

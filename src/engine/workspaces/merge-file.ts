@@ -120,7 +120,9 @@ async function bothTexts(
   const first = async (bytes: Buffer) => {
     if (isBinary(bytes, { first: 8000 })) throw new Fault("binary", { path });
     const { body } = await decode(path, bytes.subarray(0, 64 * 1024));
+    if (body === "") return [];
     return body
+      .replace(/\n$/, "") // a final newline begins no further line
       .split("\n")
       .slice(0, mostShown)
       .map((line, i) => ({ line: i + 1, text: line.slice(0, 500) }));

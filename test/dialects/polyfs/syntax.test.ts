@@ -526,6 +526,20 @@ describe("replace_in_files by name", () => {
     expect(fixture.read("c/b.cc")).toBe("int x = Length();\n");
   });
 
+  it("names the declarations that cannot be chosen, besides those that can", async () => {
+    fixture.write(
+      "pair/a.rs",
+      "impl A {\n    fn kind(&self) {}\n}\nimpl T for A {\n    fn kind(&self) {}\n}\n",
+    );
+    fixture.write("pair/b.rs", "fn f() {\n    let kind = 1;\n}\n");
+    const params = { paths: ["pair"], old: "kind", new: "sort", match: "name" };
+    const refusal = await server.refuses("replace_in_files", params);
+    expect(refusal[0]).toBe("ambiguous: kind fits 3 declarations in 2 files");
+    expect(refusal[1]).toBe("Set old to one of: pair/b.rs#kind");
+    expect(refusal[2]).toMatch(/^Uses of these cannot be distinguished: .*pair\/a\.rs:2-2.*pair\/a\.rs:5-5/);
+    expect(refusal[3]).toMatch(/^For all of them: /);
+  });
+
   it("guesses nothing if two symbols have the name", async () => {
     fixture.write("one.ts", "export function run() {}\n");
     fixture.write("two.ts", "function f() {\n  const run = 1;\n  return run;\n}\n");
