@@ -35,7 +35,11 @@ export interface Undoing {
   later(path: string): readonly ChangeSummary[];
 }
 
+/** Faults: `unknown_change` where the changes are not about the path, and those of an undo. */
 export async function undoFor(viewer: Viewer, undoing: Undoing): Promise<UndoResult> {
+  const { path: only, records } = undoing;
+  if (only !== undefined && touching(records, only).length === 0)
+    throw new Fault("unknown_change", { id: records[0]?.id ?? "", path: only });
   if (undoing.preview) return await preview(viewer, undoing);
   try {
     const { restored, commits } = await undone(viewer, undoing);

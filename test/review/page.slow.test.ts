@@ -253,6 +253,21 @@ describe("keep and undo", () => {
     expect(await hunksOf(next, `api/changes/${change}`)).toEqual([{ id: first.id }, { id: second.id }]);
   });
 
+  it("says of no path that it was undone if it is not a file of the change", async () => {
+    const fixture = new Fixture();
+    const agent = await fixture.agent();
+    const change = await agent.change("write_file", { path: "d/a.txt", content: "a\n" });
+    const page = await fixture.page(fixture.root);
+    await page.get(`api/changes/${change}`);
+    for (const path of ["/etc/passwd", join(fixture.root, "b.txt"), "a.txt"])
+      for (const preview of [true, false]) {
+        const { status } = await page.post("api/undo", { change, path, preview });
+        expect([path, preview, status]).toEqual([path, preview, 404]);
+      }
+    const below = await page.post("api/undo", { change, path: join(fixture.root, "d") });
+    expect(below.json).toMatchObject({ done: true, changes: [expect.any(String)] });
+  });
+
   it("marks no path that is not a file of the change, and no hunk without its file", async () => {
     const fixture = new Fixture();
     const agent = await fixture.agent();
