@@ -66,6 +66,16 @@ describe("with durability local", () => {
     });
   });
 
+  it("a new machine starts also if it takes long to apply what others have done", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" });
+    await a.write("f", "2\n");
+    const b = await fixture.machine("b", {}, local, line => {
+      line.slowGets = 2000; // longer than a read waits for the store
+    });
+    expect(b.text("f")).toBe("2\n");
+  });
+
   it("an exhausted quota stops the next change, and loses nothing that was answered here", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });

@@ -622,7 +622,7 @@ export class Replica implements Replication, AsyncDisposable {
     const filling = new Filling(operations, { copy, state, info, warn, apply: part => this.#fetch(part) });
     if (operations.length <= waitForFiles) {
       await filling.done;
-      return await this.refresh("writes");
+      return await this.#question.answered(); // however long it takes to apply what is missing
     }
     info?.(`fetching ${operations.length} files; single files can be read meanwhile`);
     this.#filling = filling;
