@@ -5,6 +5,7 @@ import { chmodSync, lstatSync, mkdtempSync, rmdirSync, rmSync, statSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
 import type { CopyMethod } from "../../src/engine/workspaces/record.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture, treeOf } from "./fixture.ts";
@@ -116,6 +117,21 @@ describe.each(places)("a fork by %s", (_, method, above) => {
     // And the other way round: what happens to the base does not show in its forks.
     execFileSync("sh", ["-c", "echo base > sed.txt; rm append.txt; chmod 600 mode.txt"], { cwd: base });
     expect(witness(other.root)).toEqual(before[2]);
+  });
+
+  it("moves what it has from its base, and undoes that; not what was put in its place", async () => {
+    using fixture = new Fixture(method, above());
+    const { fork } = await fixture.forked({ "a.txt": "a\n", "directory/file": "b\n" });
+    using tree = fixture.workspaces.openTree(fork, fixture.opener, "read-write");
+    const before = treeOf(fork.root);
+    for (const name of ["a.txt", "directory"]) {
+      await tree.commit([{ kind: "move", from: tree.at(name), to: tree.at("moved") }]);
+      await undo(tree);
+      expect(treeOf(fork.root)).toEqual(before);
+    }
+    await tree.commit([{ kind: "move", from: tree.at("a.txt"), to: tree.at("moved") }]);
+    execFileSync("sh", ["-c", "rm moved; echo other > moved"], { cwd: fork.root });
+    await expect(undo(tree)).rejects.toMatchObject({ code: "stale" });
   });
 
   it("keeps modes, links, times and names that are not UTF-8", async () => {

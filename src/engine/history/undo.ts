@@ -328,7 +328,7 @@ class Inverting {
       return true; // recorded before identities were
     }
     const found = this.#workspace.lstat(this.#path);
-    if (isIdentity(moved, found)) return true;
+    if (isIdentity(moved, found) || isCopiedUp(moved, found, this.#record.time)) return true;
     const known = lineage(this.#workspace, this.#record.id, at, { moved, after });
     if (known === undefined || isIdentity(known.moved, found)) return known !== undefined;
     // A directory that an undo restored is identified by its records alone, because anything may be in it now.
@@ -469,4 +469,22 @@ class Inverting {
 
 function isIdentity(identity: Identity | undefined, { inode, created }: Stat): boolean {
   return identity?.inode === inode && identity.born === created.getTime();
+}
+
+/** How long after its record a move may copy what it moves. */
+const copyUpMs = 60_000;
+/** The clock of a file system lags behind. */
+const clockMs = 20;
+
+/**
+ * In an overlay (a fork), the first move of something of the base copies it: its inode number and its time stay, and it
+ * is born when it was moved.
+ */
+function isCopiedUp(
+  identity: Identity | undefined,
+  { inode, created, modified }: Stat,
+  time: number,
+): boolean {
+  const after = created.getTime() - time;
+  return identity?.inode === inode && after >= -clockMs && after < copyUpMs && modified.getTime() <= time;
 }
