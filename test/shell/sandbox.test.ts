@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
 import type { SandboxFound, SandboxPolicy } from "../../src/engine/shell/policy.ts";
 import type { RunOptions, RunResult } from "../../src/engine/shell/run.ts";
@@ -311,6 +311,20 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const flood = await confined(`sleep ${nap} & yes`, {}, { ceiling: 1_000_000 });
     expect(flood).toMatchObject({ ended: "output_limit", stdout: { bytes: 1_000_000 } });
     expect(running(nap)).toEqual([]);
+  });
+
+  it("can be found by its mark with all its processes, also those of the sandbox itself", async () => {
+    const nap = odd();
+    const controller = new AbortController();
+    const cancelled = confined(`: > up; sleep ${nap}`, {}, { signal: controller.signal });
+    await vi.waitFor(() => expect(existsSync(join(fixture.root, "up"))).toBe(true), { timeout: 60_000 });
+    const marks = running(nap).map(pid =>
+      /(?:^|\0)POLYFS_JOB=\w+/.test(readFileSync(`/proc/${pid}/environ`, "latin1")),
+    );
+    controller.abort();
+    expect((await cancelled).ended).toBe("cancel");
+    expect(marks.length).toBeGreaterThan(2);
+    expect(marks).not.toContain(false);
   });
 
   it("leaves nothing in the background, unless it is told to", async () => {

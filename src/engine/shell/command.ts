@@ -70,7 +70,8 @@ export class Command {
     checkCommand(command);
     const span = startSpan("command");
     const id = randomBytes(8).toString("hex");
-    const environment = { ...(options.environment ?? reducedEnvironment()), POLYFS_JOB: id };
+    const mark = { POLYFS_JOB: id };
+    const environment = { ...(options.environment ?? reducedEnvironment()), ...mark };
     const { directory, sandbox, leftovers = "stop", merged = false } = options;
     const line = merged ? mergedStreams(command) : command;
     const launch =
@@ -78,7 +79,7 @@ export class Command {
     try {
       const child = spawn(launch.program, launch.args, {
         cwd: directory.currentPath(),
-        env: launch.environment,
+        env: { ...launch.environment, ...mark }, // a warden forks, too, and may be killed while it does
         stdio: [
           "ignore",
           "pipe",
