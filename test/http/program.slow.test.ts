@@ -298,6 +298,30 @@ describe("a server that gets a signal", () => {
     expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 0 });
   });
 
+  it("records a call that a second signal stops", async () => {
+    const [root, audit] = [tree(), join(tree(), "audit.log")];
+    const options = ["--audit", audit, "--dialect", "agent-tools", "--allow-run=unsandboxed"];
+    const { url, signal, ended } = await start(...options, root);
+    const command = "touch started; sleep 600";
+    const running = modern(`${url}/mcp`, "tools/call", { name: "bash", arguments: { command } }).catch(
+      () => {},
+    );
+    await expect.poll(() => existsSync(join(root, "started"))).toBe(true);
+    signal("SIGTERM");
+    await expect
+      .poll(() =>
+        send(`${url}/readyz`).then(
+          ({ status }) => status,
+          () => 503,
+        ),
+      )
+      .toBe(503);
+    signal("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+    await running;
+    expect(readFileSync(audit, "utf8")).toMatch(/"tool":"bash".*"outcome":"cancelled"/);
+  });
+
   it("answers and ends also if nobody reads its log any more", async () => {
     const { url, signal, closeLog, ended } = await start("--log-level", "debug", tree());
     closeLog();

@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { AskedAction } from "../../engine/policy/rule.ts";
-import { canonicalPath } from "../../engine/workspace/system/named-file.ts";
+import { canonicalPath, makeDirectoryFor } from "../../engine/workspace/system/named-file.ts";
+import { claimFile } from "../claimed-file.ts";
 import { columns } from "../columns.ts";
 import { fromHome } from "../layer.ts";
 import { grantsFile } from "../policy/configuration.ts";
@@ -45,6 +46,8 @@ export const grant = command({
       expires,
     }));
     const file = grantsFile(process.env);
+    makeDirectoryFor(file);
+    using _ = await claimFile(file);
     writeGrants(file, [...readGrants(file), ...fresh]);
     await print(process.stdout, fresh.map(line).join(""));
     return 0;
@@ -82,6 +85,7 @@ export const revoke = command({
   async run({ operands: [which], own }) {
     if (which === undefined && !own.has("all")) throw new UsageError("name a grant or a path, or give --all");
     const file = grantsFile(process.env);
+    using _ = await claimFile(file);
     const before = readGrants(file);
     const at = which === undefined ? undefined : canonicalPath(resolve(fromHome(which)));
     const after = own.has("all") ? [] : before.filter(one => one.id !== which && one.at !== at);

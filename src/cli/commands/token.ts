@@ -10,6 +10,7 @@ import {
   printTokens,
   type TokenRecord,
 } from "../../mcp/auth/tokens-file.ts";
+import { claimFile } from "../claimed-file.ts";
 import { columns } from "../columns.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
@@ -64,6 +65,7 @@ export const token = command({
     const file = fileIn(given.config.tokens);
     if (verb === "list") return await list(tokensIn(file));
     if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
+    using _ = await claimFile(file);
     if (verb === "add") return await add(file, name, given);
     return verb === "rotate" ? await rotate(file, name, given) : await remove(file, name);
   },

@@ -109,7 +109,8 @@ export function createService(options: ServiceOptions): Service {
       await within(graceMs, front.openRequests.idle(), now);
       front.openRequests.abort();
       await endpoint.close();
-      await within(lastMs, front.openRequests.idle(), now);
+      // Also if it is to end at once: what a call has done until it was stopped is recorded.
+      await within(lastMs, front.openRequests.idle());
     },
     [Symbol.dispose]() {
       options.review?.[Symbol.dispose]();
