@@ -1,10 +1,10 @@
-// A file that a command reads, changes and writes back belongs to that command meanwhile: of two at the same time, one
-// would take back what the other did, and both would report success.
+// Claims a file while a command reads, changes and rewrites it. Without the claim, two commands at the same time would
+// overwrite each other's changes, and both would report success.
 import { basename, dirname, resolve } from "node:path";
 import { Fault } from "../engine/fault.ts";
 import { claimed } from "../engine/workspace/system/claim.ts";
 
-/** Waits until no other command has it. Where nothing can be claimed, as without hard links, this does nothing. */
+/** Waits until no other command holds the claim. Does nothing where claims cannot be made, as without hard links. */
 export async function claimFile(file: string): Promise<Disposable> {
   const path = resolve(file);
   try {

@@ -4,7 +4,7 @@
 import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
-import { isWithin } from "../workspace/root.ts";
+import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { type Undone, type UndoOptions, undo } from "./undo.ts";
 
@@ -48,7 +48,7 @@ function isInTheWay({ at, from }: RecordedFile, error: unknown): boolean {
   const code = isAbout.find(one => Fault.is(error, one));
   if (code === undefined || !Fault.is(error, code)) return false;
   const { path } = error.data;
-  return [at, from].some(one => one !== undefined && (isWithin(path, one) || isWithin(one, path)));
+  return [at, from].some(one => one !== undefined && isRelated(path, one));
 }
 
 /** All or none holds for a cancelled undo, too. `lost` cannot be redone. Faults: `partly_undone`. */

@@ -27,7 +27,8 @@ import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
-import { isWithin, under } from "../workspace/root.ts";
+import { under } from "../workspace/root.ts";
+import { isRelated } from "../workspace/within.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -70,7 +71,7 @@ interface PendingChange {
   readonly maxBytes: number | undefined;
 }
 
-const nobody: By = { action: "run", client: "" };
+const unknownAuthor: By = { action: "run", client: "" };
 
 interface Published {
   /** The content that the workspace begins with: whether this is all of it. */
@@ -226,7 +227,7 @@ export class Replica implements Replication, AsyncDisposable {
     const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
     const only = this.#onlyCommand;
-    const author = only?.by ?? nobody;
+    const author = only?.by ?? unknownAuthor;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
       if (only !== undefined) only.published ??= id;
@@ -235,7 +236,7 @@ export class Replica implements Replication, AsyncDisposable {
 
   #ofOthers(publication: Publication): Publication {
     const id = this.#copy.workspace.archive.changes.newId();
-    return { ...publication, id, by: this.#onlyCommand?.by ?? nobody };
+    return { ...publication, id, by: this.#onlyCommand?.by ?? unknownAuthor };
   }
 
   get #onlyCommand(): ReplicaCommand | undefined {
@@ -359,9 +360,9 @@ export class Replica implements Replication, AsyncDisposable {
     if (change === undefined) await this.#publishPending();
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
     // The rest may be the work of a command that still runs. It may as well be this one's: a pull that merged a file
-    // makes it look like the work of others. So the answer waits for it, and nobody is named as its author.
+    // makes it look like the work of others. So the answer waits for it, and it is published without an author.
     const isRest = change === undefined && command?.isSeparate === true && this.#commands.size > 1;
-    const author = isRest ? nobody : by;
+    const author = isRest ? unknownAuthor : by;
     const { id, own } = change ?? {};
     try {
       await this.sent();
@@ -396,7 +397,7 @@ export class Replica implements Replication, AsyncDisposable {
     const earlier = this.#unpublished;
     const isOnly = earlier === undefined || earlier.by.connection === by.connection;
     const isSeparate = change !== undefined || earlier?.isSeparate === true;
-    this.#unpublished = { by: isOnly ? by : nobody, isSeparate };
+    this.#unpublished = { by: isOnly ? by : unknownAuthor, isSeparate };
   }
 
   async #publishPending(): Promise<void> {
@@ -743,9 +744,4 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
-}
-
-/** Whether one of two paths is the other or is below it. */
-function isRelated(one: string, other: string): boolean {
-  return isWithin(one, other) || isWithin(other, one);
 }

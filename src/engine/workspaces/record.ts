@@ -45,9 +45,9 @@ export function aboutOf(about: CreatorNotes): Readonly<Record<string, string>> {
 }
 
 /**
- * The record of a workspace that other machines know, too. Whoever may write to the store writes such notes, so they
- * choose no place on this machine: no directory, no snapshot, and a folder only by a name that is made for this
- * workspace. A workspace that began as a single directory (`--store` without `--workspaces`) has no notes.
+ * The record of a workspace in a shared store. Anyone with write access to the store can forge the notes, so they never
+ * select a path on this machine: directory and snapshot are ignored, and the folder must have a name made for this
+ * workspace. A workspace that was first shared as a single directory has no notes.
  * Faults: `store_unavailable`.
  */
 export function sharedRecordOf(info: WorkspaceInfo, layout: Layout): WorkspaceRecord {

@@ -12,6 +12,7 @@ import { reserveIn } from "../workspace/reserved.ts";
 import { type Access, isWithin } from "../workspace/root.ts";
 import { claim, claimed } from "../workspace/system/claim.ts";
 import { privatise } from "../workspace/tree/privatise.ts";
+import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { Announcements } from "./announcements.ts";
 import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
@@ -264,8 +265,7 @@ export class Workspaces implements AsyncDisposable {
 
   #refuseNested(path: string, adopted: readonly WorkspaceRecord[]): void {
     for (const other of [this.layout.path, ...adopted.map(({ root }) => root)]) {
-      if (isWithin(path, other) || isWithin(other, path))
-        throw new Fault("nested_workspace", { path, other });
+      if (isRelated(path, other)) throw new Fault("nested_workspace", { path, other });
     }
   }
 

@@ -109,7 +109,7 @@ export function createService(options: ServiceOptions): Service {
       await within(graceMs, front.openRequests.idle(), now);
       front.openRequests.abort();
       await endpoint.close();
-      // Also if it is to end at once: what a call has done until it was stopped is recorded.
+      // Not cut short by a second signal: the audit log records what a stopped call has done.
       await within(lastMs, front.openRequests.idle());
     },
     [Symbol.dispose]() {

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
 import { errnoOf, ifThere, isAbsence, stateDirectory, system } from "../errno.ts";
-import { isWithin } from "../root.ts";
 import { isGone, thisMachine } from "../system/this-machine.ts";
+import { isRelated } from "../within.ts";
 
 /** How long a command of another PID namespace counts, whose process cannot be seen from here. */
 const foreignMs = 10 * 60_000;
@@ -115,7 +115,7 @@ function lock(folder: string, name: string): string | undefined {
 
 function isRunningIn(path: string, name: string, roots: readonly string[]): boolean {
   const others = rootsOf(path, name);
-  return others.some(one => roots.some(root => isWithin(one, root) || isWithin(root, one)));
+  return others.some(one => roots.some(root => isRelated(one, root)));
 }
 
 /** The directories of a command that runs now; none if it has ended. */
