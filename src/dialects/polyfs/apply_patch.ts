@@ -46,7 +46,7 @@ export const applyPatch = polyfsTool({
       },
       writing(call),
     );
-    const lines = blocks.map(block => summary(block, changes));
+    const lines = blocks.flatMap(block => [summary(block, changes), ...positionNotes(block)]);
     const end = dry_run ? ["[dry run: nothing was written]"] : notes(commit, call);
     const syntax = await syntaxNotesOf(blocks.map(block => bytesOf(block, changes, found)));
     return text([...lines, ...end, ...syntax].join("\n"));
@@ -71,6 +71,23 @@ function summary({ patch, path, to }: PatchBlock, changes: readonly Change[]): s
       return `R ${printable(path.given)} -> ${printable(to.given)} ${counts}${end}`;
   }
 }
+
+/** Hunks that are not where the patch puts them, or match only without whitespace: the agent's copy is an older one. */
+function positionNotes({ patch, positions }: PatchBlock): string[] {
+  const notes = positions.flatMap(({ at, offset, isTrimmed }, i) => {
+    const moved = `applied at line ${at + 1}, not ${patch.hunks[i]?.oldStart ?? 0}: lines have moved`;
+    const reasons = [
+      ...(offset === 0 ? [] : [moved]),
+      ...(isTrimmed ? ["no exact match; matched ignoring trailing whitespace"] : []),
+    ];
+    return reasons.map(reason => `  [hunk ${i + 1}: ${reason}]`);
+  });
+  const more = notes.length - mostPositionNotes;
+  return more > 0 ? [...notes.slice(0, mostPositionNotes), `  [${more} more hunks like that]`] : notes;
+}
+
+/** Notes about the hunks of one file that an answer shows. */
+const mostPositionNotes = 5;
 
 function bytesOf(
   { path, to }: PatchBlock,

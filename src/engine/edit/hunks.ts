@@ -11,13 +11,13 @@ import { shown } from "../text/escape.ts";
 import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { type FileLine, fileLines } from "./file-lines.ts";
-import { type HunkSearch, locate } from "./locate.ts";
+import { type HunkPosition, type HunkSearch, locate } from "./locate.ts";
 import type { FilePatch, PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
 export interface Patched {
   readonly text: Text;
-  /** The line offset of each hunk from its stated position; 0 if it had no number. */
-  readonly offsets: readonly number[];
+  /** The position of each hunk in the file as it was. */
+  readonly positions: readonly HunkPosition[];
 }
 
 /** Lines of the file that a refusal shows. */
@@ -36,7 +36,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
   const literal = patch.hunks.some(hunk => hunk.lines.some(line => line.text.endsWith("\r")));
   const target: HunkSearch = { lines, literal, verified };
   const splices: Splice[] = [];
-  const offsets: number[] = [];
+  const positions: HunkPosition[] = [];
   const used: { start: number; end: number }[] = [];
   let drift = 0;
   for (const [number, hunk] of patch.hunks.entries()) {
@@ -52,7 +52,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     const old = hunk.lines.filter(line => line.sign !== "+").length;
     used.push({ start: found.at, end: found.at + old });
     if (hunk.oldStart !== undefined) drift = found.offset;
-    offsets.push(found.offset);
+    positions.push(found);
     // A known file has the endings that the patch states, even if nothing around shows them; unless the whole patch
     // came with "\r\n", which was stripped.
     const said = literal || (verified && old === 0 && !patch.crlf);
@@ -71,7 +71,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
       current: left.slice(0, mostShown),
     });
   }
-  return { text: showsMark ? withMarkApart(result) : result, offsets };
+  return { text: showsMark ? withMarkApart(result) : result, positions };
 }
 
 /** Whether the file has the hunk's new lines where its old ones would be. */

@@ -20,7 +20,10 @@ interface LineSpan {
 export interface HunkPosition {
   /** The first line, from 0. */
   readonly at: number;
+  /** How many lines below its stated line number it is; 0 if it has no number. */
   readonly offset: number;
+  /** Its old lines match only without the whitespace at their ends. */
+  readonly isTrimmed?: true;
 }
 
 /** Why a hunk has no place. `no_anchor`: no line is what its `@@` names. `not_at_end`: see `locateByNumber`. */
@@ -96,8 +99,9 @@ function locateByContext(hunk: PatchHunk, target: HunkSearch, floor: number): Hu
     return { at: starts?.[0] === undefined ? lines.length : starts[0] + 1, offset: 0 };
   }
   const likely = likelyPlaces(old, lines).filter(at => at >= floor);
-  // First as it is, then without regard to blanks at line ends.
-  for (const simple of [(text: string) => text, (text: string) => text.trimEnd()]) {
+  // First as it is, then without the whitespace at line ends.
+  for (const isTrimmed of [false, true]) {
+    const simple = (text: string) => (isTrimmed ? text.trimEnd() : text);
     const wanted = old.map((line): SameLine => {
       const text = simple(line.text);
       return other => text === simple(other.text);
@@ -114,7 +118,7 @@ function locateByContext(hunk: PatchHunk, target: HunkSearch, floor: number): Hu
         : [...new Set(starts.map(start => places.find(at => at >= start)))].filter(at => at !== undefined);
     const [only] = chosen;
     if (chosen.length > 1) return "ambiguous";
-    if (only !== undefined) return { at: only, offset: 0 };
+    if (only !== undefined) return { at: only, offset: 0, ...(isTrimmed && { isTrimmed }) };
   }
   return "no_match";
 }

@@ -261,6 +261,21 @@ describe("apply_patch", () => {
     ]);
   });
 
+  it("names a hunk that went to another line, or that matches only without trailing whitespace", async () => {
+    fixture.write("a.txt", "new\nnew\none\ntwo\nthree\n");
+    const unified = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
+    const dry = await server.says("apply_patch", { patch: unified.replaceAll("1,3", "2,3"), dry_run: true });
+    expect(dry.split("\n")[1]).toBe("  [hunk 1: applied at line 3, not 2: lines have moved]");
+    expect(await server.says("apply_patch", { patch: unified.replaceAll("1,3", "3,3") })).not.toContain(
+      "[hunk",
+    );
+    fixture.write("a.txt", "one  \ntwo\nthree\n");
+    const envelope = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n";
+    const said = await server.says("apply_patch", { patch: envelope });
+    expect(said.split("\n")[1]).toBe("  [hunk 1: no exact match; matched ignoring trailing whitespace]");
+    expect(fixture.read("a.txt")).toBe("one  \nTWO\nthree\n");
+  });
+
   it("refuses a hunk that does not apply, shows the current lines, and changes nothing", async () => {
     const patch = unified.replace("-two", "-TOO");
     expect(await server.refuses("apply_patch", { patch })).toEqual([

@@ -1,5 +1,6 @@
 // One file of a patch: what has to be read for it, and the resulting changes.
 import { applyFilePatch } from "../../edit/hunks.ts";
+import type { HunkPosition } from "../../edit/locate.ts";
 import type { FilePatch } from "../../edit/notation/file-patch.ts";
 import { createdContent } from "../../edit/patch.ts";
 import { Fault } from "../../fault.ts";
@@ -32,6 +33,7 @@ export class PatchBlock {
   readonly to: WorkspacePath;
   /** The new mode, where the patch changes it. */
   readonly #mode: number | undefined;
+  #positions: readonly HunkPosition[] = [];
 
   /** Refuses what cannot be patched at all: no file, too large, a link. */
   constructor(patch: FilePatch, options: PatchOptions) {
@@ -46,6 +48,11 @@ export class PatchBlock {
   get isRead(): boolean {
     const { kind, hunks } = this.patch;
     return kind !== "create" && !(kind === "rename" && hunks.length === 0 && this.#mode === undefined);
+  }
+
+  /** Where its hunks went, in the file that `changes` was called with last. */
+  get positions(): readonly HunkPosition[] {
+    return this.#positions;
   }
 
   /** `bytes` are those of the file, where it is read and there. */
@@ -83,7 +90,12 @@ export class PatchBlock {
   async #patched(bytes: Buffer): Promise<Buffer> {
     const { hunks, kind, checkRemoved } = this.patch;
     if (hunks.length === 0 && !(kind === "delete" && checkRemoved)) return bytes;
-    return applyFilePatch(await this.#options.textOf(this.path.given, bytes), this.patch).text.bytes;
+    const { text, positions } = applyFilePatch(
+      await this.#options.textOf(this.path.given, bytes),
+      this.patch,
+    );
+    this.#positions = positions;
+    return text.bytes;
   }
 
   #write(path: WorkspacePath, bytes: Buffer, expect?: "absent"): Change {
