@@ -1,5 +1,5 @@
 // What an undo or a redo did, for people: the changes, their files and diffs, and the change that it made.
-import type { Restored } from "../../engine/history/undo.ts";
+import type { Restored, Undone } from "../../engine/history/undo.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import { print } from "../print.ts";
@@ -7,7 +7,7 @@ import { type Style, visible } from "../style.ts";
 import { contentDiff, headOf, type ShownPast, shownFrom } from "./past.ts";
 
 export interface UndoReport {
-  readonly parts: readonly { readonly change?: ChangeRecord; readonly restored: readonly Restored[] }[];
+  readonly parts: readonly (Pick<Undone, "restored" | "follows"> & { readonly change?: ChangeRecord })[];
   readonly commits: readonly Commit[];
   readonly dryRun: boolean;
 }
@@ -18,9 +18,11 @@ export async function printOutcome(
   past: ShownPast,
   style: Style,
 ): Promise<void> {
-  for (const { change, restored } of parts) {
+  for (const { change, restored, follows } of parts) {
     if (change !== undefined) await print(process.stdout, `${headOf(change, style)}\n`);
     for (const one of restored) await print(process.stdout, await restoredLine(one, past, style));
+    if (follows)
+      await print(process.stdout, "  not shown: later changes of the same files are undone first\n");
   }
   const ids = commits.map(({ id }) => id);
   const end = dryRun

@@ -180,8 +180,6 @@ async function answer(told: Told, call: CallContext): Promise<Reply> {
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
   await addRestored(lines, restored, workspace);
   for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
-  if (dryRun && new Set(restored.map(({ at }) => at)).size < restored.length)
-    lines.note("[several changes of one file: each is shown as if only it were undone]");
   if (follows.length > 0) {
     const some = `${follows.slice(0, 10).join(", ")}${follows.length > 10 ? ", …" : ""}`;
     lines.note(`[not shown, because later changes of the same files are undone first: ${some}]`);

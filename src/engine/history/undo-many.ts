@@ -6,7 +6,7 @@ import { Fault } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type Undone, type UndoOptions, undo } from "./undo.ts";
+import { type FilesByThen, type Undone, type UndoOptions, undo, undoByThen } from "./undo.ts";
 
 export async function undoMany(
   workspace: Workspace,
@@ -19,13 +19,18 @@ export async function undoMany(
   const notHere = new Map<string, readonly string[]>();
   const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const later: RecordedFile[] = [];
+  const byThen: FilesByThen | undefined = options.dryRun ? new Map() : undefined;
   try {
     for (const record of newestFirst) {
       try {
-        done.push(await undo(workspace, { ...options, change: record.id }));
+        done.push(
+          byThen
+            ? await undoByThen(workspace, record.id, options, byThen)
+            : await undo(workspace, { ...options, change: record.id }),
+        );
       } catch (error) {
         if (Fault.is(error, "not_applied")) notHere.set(record.id, error.data.paths);
-        // A dry run sees each change on its own, with the later ones still in effect.
+        // A dry run sees directories, links and moves with the later changes still in effect.
         else if (options.dryRun && later.some(file => isInTheWay(file, error)))
           done.push({ change: record, restored: [], follows: true });
         else throw error;

@@ -36,6 +36,12 @@ export interface UndoOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * The files that a dry run of several undos has dealt with, as they would be by then. Undefined: the name would be free.
+ * Directories, links and moves are not in it.
+ */
+export type FilesByThen = Map<string, { readonly bytes: Buffer; readonly mode?: number } | undefined>;
+
 /** What becomes of one path. `before` and `after` are there for files whose content changes. */
 export interface Restored {
   readonly at: string;
@@ -51,7 +57,7 @@ export interface Undone {
   readonly restored: readonly Restored[];
   /** Absent for a dry run, and if nothing was left to do. */
   readonly commit?: Commit;
-  /** A dry run of several: what it does is known only once later changes are undone. */
+  /** A dry run of several cannot tell what this one does: later changes are undone first. */
   readonly follows?: boolean;
 }
 
@@ -66,10 +72,25 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
   );
 }
 
-async function undoOne(workspace: Workspace, record: ChangeRecord, options: UndoOptions): Promise<Undone> {
+/** A dry run after those of later changes. Enters into `byThen` what it would do. */
+export async function undoByThen(
+  workspace: Workspace,
+  change: string,
+  options: UndoOptions,
+  byThen: FilesByThen,
+): Promise<Undone> {
+  return undoOne(workspace, await changeNamed(workspace, change), { ...options, dryRun: true }, byThen);
+}
+
+async function undoOne(
+  workspace: Workspace,
+  record: ChangeRecord,
+  options: UndoOptions,
+  byThen?: FilesByThen,
+): Promise<Undone> {
   const confirm = () => confirmNotUndone(workspace, [record], options.chosenAfter);
   try {
-    const undone = await tryUndo(workspace, record, options, confirm);
+    const undone = await tryUndo(workspace, record, options, confirm, byThen);
     if (undone.commit === undefined && !options.dryRun) await confirm();
     return undone;
   } catch (error) {
@@ -91,10 +112,12 @@ async function tryUndo(
   record: ChangeRecord,
   options: UndoOptions,
   confirm: () => Promise<void>,
+  byThen?: FilesByThen,
 ): Promise<Undone> {
   for (let round = 1; ; round++) {
-    const { changes, restored: real } = await inverse(workspace, record, options);
+    const { changes, restored: real } = await inverse(workspace, record, options, byThen);
     if (options.dryRun) workspace.refuseRevealing(changes);
+    if (byThen) foresee(changes, byThen);
     const restored: Restored[] = [];
     await inSlices(real, one => restored.push(shown(workspace, one)));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
@@ -119,6 +142,21 @@ async function tryUndo(
       return { change: record, restored, commit };
     } catch (error) {
       if (!Fault.is(error, "changed_meanwhile") || round === attempts) throw error;
+    }
+  }
+}
+
+/** Enters what the changes would do. */
+function foresee(changes: readonly Change[], byThen: FilesByThen): void {
+  for (const change of changes) {
+    if (change.kind === "write") {
+      const { path, bytes, mode } = change;
+      byThen.set(path.absolute, { bytes: Buffer.from(bytes), ...(mode !== undefined && { mode }) });
+    } else if (change.kind === "remove" && !change.recursive) byThen.set(change.path.absolute, undefined);
+    else if (change.kind === "move") {
+      const known = byThen.get(change.from.absolute);
+      const moved = change.bytes ? { ...known, bytes: Buffer.from(change.bytes) } : known;
+      if (moved !== undefined) byThen.set(change.from.absolute, undefined).set(change.to.absolute, moved);
     }
   }
 }
@@ -152,7 +190,12 @@ interface Inverse {
   readonly made?: string;
 }
 
-async function inverse(workspace: Workspace, record: ChangeRecord, { path }: UndoOptions): Promise<Inverse> {
+async function inverse(
+  workspace: Workspace,
+  record: ChangeRecord,
+  { path }: UndoOptions,
+  byThen: FilesByThen = new Map(),
+): Promise<Inverse> {
   const only = path && workspace.locate(path).path;
   const files = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
   if (files.length === 0)
@@ -161,7 +204,7 @@ async function inverse(workspace: Workspace, record: ChangeRecord, { path }: Und
   const vacated = new Set<string>();
   const slice = new TimeSlice();
   for (const file of files.toReversed()) {
-    const one = await new Inverting(workspace, record, file, vacated).invert();
+    const one = await new Inverting(workspace, record, file, vacated, byThen).invert();
     inverses.push(one);
     for (const change of one.changes) if (change.kind === "remove") vacated.add(file.at);
     if (one.made !== undefined) vacated.add(file.at);
@@ -219,9 +262,17 @@ class Inverting {
 
   /** Names that this undo frees before it takes them again. */
   readonly #vacated: ReadonlySet<string>;
+  readonly #byThen: FilesByThen;
 
-  constructor(workspace: Workspace, record: ChangeRecord, file: RecordedFile, vacated: ReadonlySet<string>) {
+  constructor(
+    workspace: Workspace,
+    record: ChangeRecord,
+    file: RecordedFile,
+    vacated: ReadonlySet<string>,
+    byThen: FilesByThen,
+  ) {
     this.#vacated = vacated;
+    this.#byThen = byThen;
     this.#workspace = workspace;
     this.#record = record;
     this.#file = file;
@@ -285,7 +336,7 @@ class Inverting {
         : new Fault("not_a_file", { path: at, kind });
     }
     const { bytes, exact, origins } = await this.#merged(before, after, current);
-    const found = this.#workspace.lstat(path).mode;
+    const found = this.#byThen.get(path.absolute)?.mode ?? this.#workspace.lstat(path).mode;
     const mode = found === after.mode ? before.mode : found; // a mode that was set since stays
     const sameMode = mode === found;
     const isSame = bytes.equals(current) && sameMode;
@@ -441,6 +492,7 @@ class Inverting {
   }
 
   #kindThere(path: WorkspacePath): Kind | undefined {
+    if (this.#byThen.has(path.absolute)) return this.#byThen.get(path.absolute) && "file";
     try {
       return this.#workspace.lstat(path).kind;
     } catch (error) {
@@ -450,6 +502,7 @@ class Inverting {
   }
 
   async #bytesAt(path: WorkspacePath): Promise<Buffer | undefined> {
+    if (this.#byThen.has(path.absolute)) return this.#byThen.get(path.absolute)?.bytes;
     if (this.#kindThere(path) !== "file") return undefined;
     using file = await this.#workspace.openUnmasked(path);
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
