@@ -69,7 +69,7 @@ export async function readOrigin(
 ): Promise<TreeState> {
   for (const { workspace, revision } of await lineOf(store, origin))
     for await (const entry of entriesUntil(store, workspace, 0, revision))
-      for (const operation of bodyOf(entry).operations) state.apply(operation);
+      state.applyAll(bodyOf(entry).operations);
   return state;
 }
 

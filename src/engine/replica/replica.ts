@@ -484,7 +484,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #advance(operations: readonly Operation[]): void {
-    for (const operation of operations) this.state.apply(operation);
+    this.state.applyAll(operations);
     this.#revision++;
     for (const [id, { onto }] of this.#unanswered) if (onto < this.#revision) this.#unanswered.delete(id);
     this.#appending = false;

@@ -31,7 +31,19 @@ export class TreeState {
     return at;
   }
 
-  apply(operation: Operation): void {
+  /**
+   * Applies an entry. As in a commit, what is copied or moved is what was there before the entry: another operation may
+   * have removed the directory that held it.
+   */
+  applyAll(operations: readonly Operation[]): void {
+    const sources = operations.map(operation => {
+      const source = "from" in operation ? this.get(operation.from) : undefined;
+      return source && operation.do === "copy" ? copied(source) : source;
+    });
+    for (const [i, operation] of operations.entries()) this.#apply(operation, sources[i]);
+  }
+
+  #apply(operation: Operation, source: Node | undefined): void {
     switch (operation.do) {
       case "write": {
         const { hash, size, mode } = operation;
@@ -51,18 +63,16 @@ export class TreeState {
       case "remove":
         this.#remove(operation.at);
         break;
-      case "copy": {
-        const source = this.get(operation.from);
-        if (source !== undefined) this.#set(operation.at, copied(source));
+      case "copy":
+        if (source !== undefined) this.#set(operation.at, source);
         break;
-      }
       case "move": {
-        const source = this.get(operation.from);
-        if (source === undefined) break;
+        const moved = this.get(operation.from) ?? source;
+        if (moved === undefined) break;
         this.#remove(operation.from);
         const { hash, size } = operation;
-        const edited = source.kind === "file" && hash !== undefined && { hash, size: size ?? 0 };
-        this.#set(operation.at, edited ? { ...source, ...edited } : source);
+        const edited = moved.kind === "file" && hash !== undefined && { hash, size: size ?? 0 };
+        this.#set(operation.at, edited ? { ...moved, ...edited } : moved);
         break;
       }
     }
