@@ -76,7 +76,8 @@ describe("a snapshot", () => {
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, "0\n"]));
     const base = fixture.files("base", files);
     await fixture.workspaces.adopt("main", base, "");
-    const script = `for n in 1 2 3; do for i in $(seq 0 299); do echo $n > f$i; done; done`;
+    // `1<>` writes without truncating first, so that no file is ever empty.
+    const script = `for n in 1 2 3; do for i in $(seq 0 299); do echo $n 1<> f$i; done; done`;
     const writer = new Promise<void>(resolve => {
       import("node:child_process").then(({ spawn }) =>
         spawn("sh", ["-c", script], { cwd: base }).once("close", () => resolve()),

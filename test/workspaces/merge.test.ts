@@ -175,6 +175,29 @@ describe("a merge", () => {
     ]);
   });
 
+  it("is refused with what one side changed in a file that the other deleted", async () => {
+    using fixture = new Fixture("link");
+    const numbers = lines("1", "2", "3", "4");
+    const { base, fork } = await fixture.forked({ "a.txt": numbers, "b.txt": numbers, "c.bin": "a\0b" });
+    rmSync(join(fork.root, "a.txt"));
+    rmSync(join(base, "b.txt"));
+    rmSync(join(fork.root, "c.bin"));
+    fixture.files(base, { "a.txt": lines("1", "two", "3", "4", "5"), "c.bin": "a\0c" });
+    fixture.files(fork.root, { "b.txt": lines("1", "2", "THREE", "4") });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toEqual([
+      {
+        path: "a.txt",
+        reason: "deleted_in_fork",
+        base: [
+          { line: 2, text: "two" },
+          { line: 5, text: "5" },
+        ],
+      },
+      { path: "b.txt", reason: "deleted_in_base", fork: [{ line: 3, text: "THREE" }] },
+      { path: "c.bin", reason: "deleted_in_fork" },
+    ]);
+  });
+
   it("succeeds in a second step, after the fork rewrote the conflicting lines", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({

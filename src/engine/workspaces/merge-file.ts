@@ -5,6 +5,7 @@ import type { Overlap } from "../edit/weave.ts";
 import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
 import { likeNow } from "../history/versions.ts";
 import { isBinary } from "../text/detect.ts";
+import { gitChanges } from "../text/git-changes.ts";
 import { decode } from "../text/text.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
 import { overlapsOf, type ToldOverlaps } from "./overlaps.ts";
@@ -103,8 +104,7 @@ async function mergedText(
     };
   } catch (error) {
     // A file that is not text can only be taken as a whole.
-    if (Fault.is(error, "binary") || Fault.is(error, "not_text") || Fault.is(error, "unencodable"))
-      return { reason: "both_changed" };
+    if (isNotText(error)) return { reason: "both_changed" };
     throw error;
   }
 }
@@ -132,6 +132,37 @@ async function bothTexts(
   } catch {
     return {};
   }
+}
+
+/** The lines of larger files are not shown. */
+const maxComparedBytes = 1024 * 1024;
+
+/** What one side changed in a file that the other deleted: the first of its new lines. */
+export async function changedLines(
+  path: string,
+  base: SideAtPath | undefined,
+  side: SideAtPath | undefined,
+): Promise<readonly NumberedLine[] | undefined> {
+  if (base?.kind !== "file" || side?.kind !== "file") return undefined;
+  const [old, now] = [await base.bytes(), await side.bytes()];
+  if (Math.max(old.length, now.length) > maxComparedBytes) return undefined;
+  try {
+    const text = await decode(path, now);
+    const before = await likeNow(path, old, text);
+    if (before === undefined) return undefined;
+    const [a = [], b = []] = [before, text].map(({ body }) => body.replace(/\n$/, "").split("\n"));
+    const lines = gitChanges(a, b).flatMap(({ bStart, bEnd }) =>
+      b.slice(bStart, bEnd).map((line, i) => ({ line: bStart + i + 1, text: line.slice(0, 500) })),
+    );
+    return lines.length === 0 ? undefined : lines.slice(0, mostShown);
+  } catch (error) {
+    if (isNotText(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNotText(error: unknown): boolean {
+  return Fault.is(error, "binary") || Fault.is(error, "not_text") || Fault.is(error, "unencodable");
 }
 
 function linesOf(overlaps: readonly Overlap[]): NumberedLine[] {

@@ -4,7 +4,7 @@
 import { contentHash } from "../text/version.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
-import { type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
+import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import type { LiveView, SideAtPath } from "./merge-side.ts";
 import { isDealtWith, mergedPreferring } from "./overlaps.ts";
 import { type Candidate, renamedTo } from "./renames.ts";
@@ -85,7 +85,26 @@ class Planning implements MergePlan {
     if (reason === "deleted_in_base" && before && after && (await this.#movedByBase(path, before, after)))
       return;
     if (reason === "both_added" && after && (await this.#movedByBoth(path, after, theirs))) return;
-    this.#refuse(path, result.conflict, theirs, after);
+    this.#refuse(
+      path,
+      await this.#withChangedLines(path, result.conflict, before, after, theirs),
+      theirs,
+      after,
+    );
+  }
+
+  /** A conflict with a deletion, with the lines that would be lost. */
+  async #withChangedLines(
+    path: string,
+    conflict: SideConflict,
+    before: SideAtPath | undefined,
+    after: SideAtPath | undefined,
+    theirs: SideAtPath | undefined,
+  ): Promise<SideConflict> {
+    const side = { deleted_in_fork: "base", deleted_in_base: "fork" }[conflict.reason as string];
+    if (side === undefined || !this.#input.isShownWhole(path)) return conflict;
+    const lines = await changedLines(path, before, side === "base" ? theirs : after);
+    return lines === undefined ? conflict : { ...conflict, [side]: lines };
   }
 
   async #merged(
