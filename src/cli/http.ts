@@ -98,7 +98,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     info: { name: "polyfs", version },
     activity,
     log,
-    audit: audit && ((entry, more) => audit.append(entry, more)),
+    audit: audit && (entry => audit.append(entry)),
     tracing: telemetry?.tracing,
     stateless: config.stateless,
     writesInPlace: (config.run && config["allow-run"] !== undefined) || config["hard-links"] === "keep",

@@ -1,42 +1,62 @@
-// The audit log: JSON lines, each with the hash of the previous one, so that no line can be changed, removed or moved
-// unnoticed (audit-check.ts).
+// The audit log: JSON lines, from which no line can be changed, removed or moved unnoticed (audit-check.ts checks it).
 //
-// Each process that writes has its own chain, since several may share one file. A chain begins with a line that names
-// the last line in the file, and ends with a closing line.
+// Each process that writes has its own chain, since several may share one file: a line has its number in the chain, and
+// the hash of the line before it there (`chain`, `seq`, `prev`). What binds the chains to each other and to the file is
+// `seen`: a line that comes after lines of other processes has the place and the hash of what they wrote, and so has
+// the first line that a process writes to a file, which is empty if the process has created it. After a rotation,
+// `follows` has the same for the end of the file before. So every line is bound by the line after it, whose ever that
+// is, and only the end of the log is not.
 //
-// Entries that come together are written together: half the cost of a line is that of a single write.
+// A chain begins with the event `start` and the hash of the last line in the file, and ends with `end`.
+//
+// Entries that come together are written together: half the cost of a line is that of a single write. They are in the
+// file before the answers to their calls leave: see `append`.
 import { hash, randomBytes } from "node:crypto";
 import { auditJson } from "./audit-json.ts";
-import { LogFile } from "./log-file.ts";
+import { LogFile, type LogPlace } from "./log-file.ts";
 
 interface AuditLogOptions {
   readonly maxBytes: number;
   /** Facts about the process, for the first line. */
   readonly about: Readonly<Record<string, unknown>>;
+  /** Told when lines cannot be written, once until some can be again. */
   onError(error: unknown): void;
 }
 
-/** How long an entry waits for others. */
-const longestWaitMs = 10;
-/** How many wait. */
-const mostWaiting = 100;
+/** How many are written together. */
+const mostTogether = 200;
 /** How often a full disk is tried again. */
 const retryMs = 1000;
+/** What is kept in memory while the disk is full. Later entries are lost, and the log says how many. */
+const mostWaiting = 16 * 1024 * 1024;
+/** The members that every line has, in bytes, or nearly so. */
+const frameBytes = 160;
 
 /** A text holds the members of a JSON object, with values by `auditJson`. */
 type NewEntry = Readonly<Record<string, unknown>> | string;
 
 interface WaitingEntry {
   readonly at: number;
-  readonly entry: NewEntry;
+  /** The members of a JSON object. */
+  readonly members: string;
+}
+
+/** The number and the hash of a chain's last line. */
+interface ChainEnd {
+  readonly seq: number;
+  readonly hash: string;
 }
 
 export class AuditLog implements Disposable {
   readonly #file: LogFile;
+  readonly #onError: AuditLogOptions["onError"];
   readonly #chain = randomBytes(6).toString("hex");
-  #number = 0;
-  #previous: string;
+  #end: ChainEnd;
   #waiting: WaitingEntry[] = [];
+  #waitingBytes = 0;
+  /** Entries that were not kept. */
+  #lost = 0;
+  #isFailing = false;
   /** The second of the last line, and its text. */
   #second = { at: Number.NaN, text: "" };
   #timer: NodeJS.Timeout | undefined;
@@ -44,40 +64,70 @@ export class AuditLog implements Disposable {
 
   /** Faults where the file cannot be opened. */
   constructor(path: string, { maxBytes, about, onError }: AuditLogOptions) {
-    this.#file = new LogFile(path, { maxBytes, onError });
+    this.#file = new LogFile(path, maxBytes);
+    this.#onError = onError;
     const last = this.#file.lastLine();
-    this.#previous = last === "" ? "" : lineHash(last);
+    this.#end = { seq: 0, hash: last === "" ? "" : lineHash(last) };
     this.append({ event: "start", pid: process.pid, ...about });
-    this.#flush(); // for the next process to find
   }
 
   /**
-   * Takes an entry with at least one field. It is in the file in the next turn of the event loop, or a moment later if
-   * the caller expects more entries soon.
+   * Takes an entry with at least one field. It is in the file when this returns or, if it may wait for others, after
+   * `flush`, which its caller calls before the answer leaves.
    */
-  append(entry: NewEntry, expectsMore = false): void {
-    this.#waiting.push({ at: Date.now(), entry });
-    if (expectsMore && this.#waiting.length < mostWaiting)
-      this.#timer ??= setTimeout(() => this.#flush(), longestWaitMs);
-    else this.#immediate ??= setImmediate(() => this.#flush());
+  append(entry: NewEntry, mayWait = false): void {
+    if (this.#waitingBytes > mostWaiting) this.#lost++;
+    else this.#keep(entry);
+    if (!mayWait || this.#waiting.length >= mostTogether) this.flush();
+    else this.#immediate ??= setImmediate(() => this.flush()); // a cancelled call has no answer
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    clearImmediate(this.#immediate);
-    this.#timer = undefined;
+  #keep(entry: NewEntry): void {
+    const members = typeof entry === "string" ? entry : auditJson(entry).slice(1, -1);
+    this.#waiting.push({ at: Date.now(), members });
+    this.#waitingBytes += members.length + frameBytes;
+  }
+
+  /** Writes what waits. On a full disk that is tried again later. */
+  flush(): void {
+    if (this.#immediate !== undefined) clearImmediate(this.#immediate);
     this.#immediate = undefined;
-    for (const { at, entry } of this.#waiting) this.#file.append(this.#lineOf(at, entry));
-    this.#waiting = [];
-    if (!this.#file.flush()) this.#timer = setTimeout(() => this.#flush(), retryMs).unref();
+    if (!this.#isFailing) this.#write();
   }
 
-  #lineOf(at: number, entry: NewEntry): string {
-    const time = this.#timeOf(at);
-    const fields = typeof entry === "string" ? entry : auditJson(entry).slice(1, -1);
-    const line = `{"chain":"${this.#chain}","seq":${++this.#number},"time":"${time}",${fields},"prev":"${this.#previous}"}`;
-    this.#previous = lineHash(line);
-    return line;
+  #write(): void {
+    clearTimeout(this.#timer);
+    try {
+      while (this.#waiting.length > 0) this.#writeSome();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#onError(error);
+      this.#isFailing = true;
+      this.#timer = setTimeout(() => this.#write(), retryMs).unref();
+    }
+  }
+
+  #writeSome(): void {
+    const together = this.#waiting.slice(0, mostTogether);
+    let place: LogPlace = this.#file.prepare(sizeOf(together));
+    const lines: string[] = [];
+    const ends: ChainEnd[] = [];
+    let end = this.#end;
+    for (const { at, members } of together) {
+      const line = `{"chain":"${this.#chain}","seq":${end.seq + 1},"time":"${this.#timeOf(at)}",${members}${membersOf(place)},"prev":"${end.hash}"}`;
+      place = {};
+      end = { seq: end.seq + 1, hash: lineHash(line) };
+      lines.push(line);
+      ends.push(end);
+    }
+    const written = this.#file.write(lines);
+    this.#end = ends[written.lines - 1] ?? this.#end;
+    this.#waitingBytes -= sizeOf(this.#waiting.splice(0, written.lines));
+    if (written.error !== undefined) throw written.error;
+    if (this.#lost === 0 || this.#waiting.length > 0) return;
+    const lost = { event: "lost", lines: this.#lost };
+    this.#lost = 0;
+    this.#keep(lost);
   }
 
   /** As in ISO 8601. Only the milliseconds change from line to line. */
@@ -92,20 +142,33 @@ export class AuditLog implements Disposable {
 
   /** Continues in the file that has the name now: it may have been rotated. */
   reopen(): void {
-    this.#flush();
+    this.flush();
     this.#file.expectRotation();
     this.append({ event: "reopen" });
-    this.#flush();
+    if (this.#isFailing) this.#write();
   }
 
   [Symbol.dispose](): void {
+    this.flush();
+    this.#file.expectRotation(); // the last line belongs into the latest file
     this.append({ event: "end" });
-    this.#flush();
+    if (this.#isFailing) this.#write();
     clearTimeout(this.#timer); // its descriptor may soon be that of another file
     this.#file[Symbol.dispose]();
   }
 }
 
-export function lineHash(line: string): string {
+function sizeOf(entries: readonly WaitingEntry[]): number {
+  let bytes = 0;
+  for (const { members } of entries) bytes += members.length + frameBytes;
+  return bytes;
+}
+
+function membersOf({ seen, follows }: LogPlace): string {
+  if (seen === undefined) return "";
+  return `,"seen":${JSON.stringify(seen)}${follows === undefined ? "" : `,"follows":${JSON.stringify(follows)}`}`;
+}
+
+export function lineHash(line: string | Buffer): string {
   return hash("sha256", line);
 }

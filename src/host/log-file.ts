@@ -1,7 +1,10 @@
 // A log file, named by the person who starts the program. It is rotated: a full file becomes FILE.1, the one before
-// FILE.2, and so on. Lines are written together when it is flushed. Several processes may append to one
-// file, and others may rotate it: it is reopened when its name leads to another file, which is looked at ten times a
-// second at most. Lines that come in between are in the file that was moved away.
+// FILE.2, and so on. Several processes may append to one file, and others may rotate it: it is reopened when its name
+// leads to another file, which is looked at ten times a second at most. Lines that come in between are in the file that
+// was moved away.
+//
+// Before lines are written, the file says what its writer has to know about their place: what others have written
+// there.
 import {
   closeSync,
   constants,
@@ -14,12 +17,26 @@ import {
   writeSync,
 } from "node:fs";
 import { clock } from "../engine/clock.ts";
-import { errnoOf, system } from "../engine/workspace/errno.ts";
+import { errnoOf, ifAllowed, system } from "../engine/workspace/errno.ts";
+import { hashOfRange, type LogRange, lastLineIn, lastLinesIn } from "./log-range.ts";
 
-interface LogFileOptions {
-  readonly maxBytes: number;
-  /** Told when lines cannot be written, once until some can be again. They are kept, up to `mostUnwritten` bytes. */
-  onError(error: unknown): void;
+/** What the next line is to say about its place. */
+export interface LogPlace {
+  /**
+   * What the file held that this process did not write itself, since its line before. The last lines of the file if it
+   * is its first line there.
+   */
+  readonly seen?: LogRange;
+  /** The last lines of the file that this process wrote to before. */
+  readonly follows?: LogRange;
+}
+
+/** What became of some lines. */
+interface WrittenLines {
+  /** How many are in the file. The last of them may be there in part; its rest is written first from then on. */
+  readonly lines: number;
+  /** Why the others are not. */
+  readonly error?: unknown;
 }
 
 /** How many old files are kept. */
@@ -28,111 +45,128 @@ export const keptFiles = 5;
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const lookEveryMs = 100;
 const newline = 10;
-/** What is read at once to find the last line. */
-const tailBytes = 64 * 1024;
-/** What is kept in memory while the disk is full. Later lines are lost. */
-const mostUnwritten = 16 * 1024 * 1024;
+const nothing = Buffer.alloc(0);
 
 interface OpenLog {
   readonly fd: number;
   readonly inode: number;
-  /** Only a regular file can be moved away. */
+  /** Only a regular file can be moved away, and read. */
   readonly regular: boolean;
+}
+
+/** Up to where the file is accounted for, and what this process has written behind that. */
+interface Accounted {
+  readonly to: number;
+  readonly own: number;
 }
 
 export class LogFile implements Disposable {
   readonly #path: string;
-  readonly #options: LogFileOptions;
+  readonly #maxBytes: number;
   #file: OpenLog;
-  #lines: string[] = [];
-  /** What could not be written yet. */
-  #unwritten: Buffer[] = [];
-  #unwrittenBytes = 0;
-  /** Whether the first of it was written in part. The rest belongs in the same file. */
-  #isTorn = false;
-  #isFailing = false;
-  /** When its name and size were looked at, and its size by what this process has written since. */
+  /** The rest of a line that was written in part. It belongs in the same file. */
+  #rest: Buffer = nothing;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #size = 0;
+  /** Undefined if this process has written nothing to this file. */
+  #accounted: Accounted | undefined;
+  /** Up to where the file is accounted for by the line that is written next. */
+  #accountedNext = 0;
+  #follows: LogRange | undefined;
 
   /** Faults where the file cannot be opened. */
-  constructor(path: string, options: LogFileOptions) {
+  constructor(path: string, maxBytes: number) {
     this.#path = path;
-    this.#options = options;
+    this.#maxBytes = maxBytes;
     this.#file = system(path, () => open(path));
     this.#endTornLine();
+    if (this.#file.regular && fstatSync(this.#file.fd).size === 0)
+      this.#follows = ifAllowed(() => endOf(`${path}.1`));
   }
 
   /** The last complete line in the file, however long; "" if there is none. */
   lastLine(): string {
-    if (!this.#file.regular) return "";
-    for (let length = tailBytes; ; length *= 4) {
-      const { bytes, isAll } = this.#tail(length);
-      const end = bytes.lastIndexOf(newline);
-      const start = end > 0 ? bytes.lastIndexOf(newline, end - 1) : -1;
-      if (start >= 0 || isAll) return bytes.toString("utf8", start + 1, Math.max(end, 0));
-    }
-  }
-
-  #tail(length: number): { readonly bytes: Buffer; readonly size: number; readonly isAll: boolean } {
-    const { fd } = this.#file;
-    const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, length));
-    const read = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-    return { bytes: bytes.subarray(0, read), size, isAll: bytes.length === size };
+    const { fd, regular } = this.#file;
+    if (!regular) return "";
+    const { from, to } = lastLineIn(fd, fstatSync(fd).size);
+    const bytes = Buffer.alloc(Math.max(0, to - from - 1));
+    readSync(fd, bytes, 0, bytes.length, from);
+    return bytes.toString();
   }
 
   /** A process that was killed may have left half a line. Ours begin after it, so that only that one is damaged. */
   #endTornLine(): void {
-    if (!this.#file.regular || (this.#tail(1).bytes[0] ?? newline) === newline) return;
-    this.#unwritten.unshift(Buffer.of(newline));
-    this.#unwrittenBytes++;
+    const { fd, regular } = this.#file;
+    const { size } = fstatSync(fd);
+    if (!regular || size === 0) return;
+    const last = Buffer.alloc(1);
+    readSync(fd, last, 0, 1, size - 1);
+    if (last[0] !== newline) this.#rest = Buffer.of(newline);
   }
 
-  /** Takes a line, without its end, for the next flush. */
-  append(line: string): void {
-    this.#lines.push(line);
-  }
-
-  /** False if something is left to write, as on a full disk: a later flush writes it. */
-  flush(): boolean {
-    if (this.#lines.length > 0 && this.#unwrittenBytes < mostUnwritten) {
-      const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
-      this.#unwritten.push(bytes);
-      this.#unwrittenBytes += bytes.length;
-    }
-    this.#lines = [];
-    if (this.#unwrittenBytes === 0) return true;
-    try {
-      if (this.#file.regular && !this.#isTorn) this.#makeRoom(this.#unwrittenBytes);
-      this.#writeAll();
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) this.#options.onError(error);
-      this.#isFailing = true;
-    }
-    return !this.#isFailing;
-  }
-
-  #writeAll(): void {
-    for (let bytes = this.#unwritten[0]; bytes !== undefined; bytes = this.#unwritten[0]) {
-      const wasTorn = this.#isTorn;
-      let written = 0;
-      try {
-        while (written < bytes.length) written += writeSync(this.#file.fd, bytes, written);
-        this.#unwritten.shift();
-        this.#isTorn = false;
-      } catch (error) {
-        const lineStart = written === 0 ? 0 : bytes.lastIndexOf(newline, written - 1) + 1;
-        const begun = bytes.subarray(lineStart, written);
-        if (begun.length > 0 && !(wasTorn && lineStart === 0) && this.#takeBack(begun)) written = lineStart;
-        this.#unwritten[0] = bytes.subarray(written);
-        this.#isTorn = written === 0 ? wasTorn : bytes[written - 1] !== newline;
-        throw error;
-      } finally {
-        this.#unwrittenBytes -= written;
+  /** Finds the file to write about this many bytes to. Throws if that cannot be done now. */
+  prepare(bytes: number): LogPlace {
+    this.#writeRest();
+    if (!this.#file.regular) return {};
+    if (clock() - this.#lookedAt >= lookEveryMs) this.#look();
+    let { size } = fstatSync(this.#file.fd);
+    const isFull = () => size > 0 && size + bytes > this.#maxBytes;
+    if (isFull()) {
+      this.#look(); // another process may have rotated it
+      size = fstatSync(this.#file.fd).size;
+      if (isFull()) {
+        this.#rotate();
+        size = fstatSync(this.#file.fd).size;
       }
     }
+    if (this.#rest.length === 0) return this.#place(size);
+    this.#writeRest();
+    return this.#place(fstatSync(this.#file.fd).size);
+  }
+
+  #writeRest(): void {
+    while (this.#rest.length > 0) this.#rest = this.#rest.subarray(writeSync(this.#file.fd, this.#rest));
+  }
+
+  #place(size: number): LogPlace {
+    const { fd } = this.#file;
+    const { to, own } = this.#accounted ?? { to: Number.POSITIVE_INFINITY, own: 0 };
+    if (size === to + own) {
+      this.#accountedNext = size;
+      return {};
+    }
+    // A file that has shrunk was emptied by somebody else: it is a new one.
+    const seen = size < to ? lastLinesIn(fd, size) : this.#completeLines(to, size);
+    this.#accountedNext = seen.to;
+    return this.#follows === undefined ? { seen } : { seen, follows: this.#follows };
+  }
+
+  #completeLines(from: number, size: number): LogRange {
+    const { fd } = this.#file;
+    const to = Math.max(from, lastLineIn(fd, size).to);
+    return { from, to, sha256: hashOfRange(fd, from, to) ?? "" };
+  }
+
+  /** Writes lines, without their ends, after `prepare`. */
+  write(lines: readonly string[]): WrittenLines {
+    const bytes = Buffer.from(`${lines.join("\n")}\n`);
+    let written = 0;
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      while (written < bytes.length) written += writeSync(this.#file.fd, bytes, written);
+    } catch (error) {
+      failure = { error };
+      const begun = bytes.subarray(bytes.lastIndexOf(newline, written - 1) + 1, written);
+      if (written > 0 && begun.length > 0) {
+        if (this.#takeBack(begun)) written -= begun.length;
+        else this.#rest = Buffer.from(bytes.subarray(written, bytes.indexOf(newline, written) + 1));
+      }
+    }
+    if (written > 0) {
+      this.#accounted = { to: this.#accountedNext, own: written };
+      this.#follows = undefined;
+    }
+    if (failure === undefined) return { lines: lines.length };
+    return { lines: linesIn(bytes.subarray(0, written + this.#rest.length)), ...failure };
   }
 
   /**
@@ -140,27 +174,21 @@ export class LogFile implements Disposable {
    * be killed before there is room for the rest. False if it is not at the end, or cannot be removed.
    */
   #takeBack(begun: Buffer): boolean {
+    const { fd, regular } = this.#file;
     try {
-      const { bytes, size } = this.#tail(begun.length);
-      if (!this.#file.regular || !bytes.equals(begun)) return false;
-      ftruncateSync(this.#file.fd, size - begun.length);
+      const { size } = fstatSync(fd);
+      const bytes = Buffer.alloc(Math.min(size, begun.length));
+      readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+      if (!regular || !bytes.equals(begun)) return false;
+      ftruncateSync(fd, size - begun.length);
       return true;
     } catch {
       return false;
     }
   }
 
-  #makeRoom(bytes: number): void {
-    const { maxBytes } = this.#options;
-    const isFull = () => this.#size > 0 && this.#size + bytes > maxBytes;
-    if (isFull() || clock() - this.#lookedAt >= lookEveryMs) this.#look();
-    if (isFull()) this.#rotate();
-    this.#size += bytes;
-  }
-
   #look(): void {
     if (lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#file.inode) this.#reopen();
-    this.#size = fstatSync(this.#file.fd).size;
     this.#lookedAt = clock();
   }
 
@@ -173,7 +201,6 @@ export class LogFile implements Disposable {
       }
     }
     this.#reopen();
-    this.#size = 0;
   }
 
   /** Looks at its name again with the next line, however recently it has. */
@@ -183,15 +210,34 @@ export class LogFile implements Disposable {
 
   #reopen(): void {
     const file = open(this.#path);
-    closeSync(this.#file.fd);
+    const { fd } = this.#file;
+    const { size, nlink } = fstatSync(fd);
+    // Nobody can check a file that was deleted.
+    this.#follows = nlink === 0 ? undefined : lastLinesIn(fd, size);
+    closeSync(fd);
     this.#file = file;
+    this.#accounted = undefined;
     this.#endTornLine();
   }
 
   [Symbol.dispose](): void {
-    this.flush();
     closeSync(this.#file.fd);
   }
+}
+
+function endOf(path: string): LogRange {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return lastLinesIn(fd, fstatSync(fd).size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines++;
+  return lines;
 }
 
 function open(path: string): OpenLog {

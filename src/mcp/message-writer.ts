@@ -7,6 +7,16 @@ import { type Frame, frameLength, wholeText } from "./jsonrpc.ts";
 
 const large = 32_768;
 
+interface MessageWriterOptions {
+  /**
+   * That of one of the process's own streams, if its public `write` was replaced. When it calls back the system has the
+   * bytes, and their memory is free.
+   */
+  readonly write?: Writable["write"] | undefined;
+  /** Called before messages leave. */
+  readonly before?: (() => void) | undefined;
+}
+
 export class MessageWriter {
   readonly #stream: Writable;
   readonly #write: Writable["write"];
@@ -20,16 +30,14 @@ export class MessageWriter {
   readonly #behind: (() => void)[] = [];
   #listener = () => {};
   readonly #reuses: boolean;
+  readonly #before: () => void;
   #spare = Buffer.alloc(0);
 
-  /**
-   * `write` is that of one of the process's own streams, if its public `write` was replaced. When it calls back the
-   * system has the bytes, and their memory is free.
-   */
-  constructor(stream: Writable, onGone: () => void, write?: Writable["write"]) {
+  constructor(stream: Writable, onGone: () => void, { write, before = () => {} }: MessageWriterOptions = {}) {
     this.#stream = stream;
     this.#write = write ?? stream.write.bind(stream);
     this.#reuses = write !== undefined;
+    this.#before = before;
     stream.on("error", () => {
       if (this.#gone) return;
       this.#gone = true;
@@ -48,13 +56,16 @@ export class MessageWriter {
 
   send(frame: Frame): void {
     if (this.#gone) return;
-    if (this.#pieces !== undefined) this.#waiting.push(frame);
-    else if (frameLength(frame) < large) {
+    if (this.#pieces !== undefined) {
+      this.#before();
+      this.#waiting.push(frame);
+    } else if (frameLength(frame) < large) {
       this.#batch += `${wholeText(frame)}\n`;
       if (this.#batch.length >= large) this.#flush();
       else this.#schedule();
     } else {
       this.#flush();
+      this.#before();
       this.#waiting.push(frame);
       this.#pieces = pieces(this.#waiting);
       this.#pump();
@@ -111,6 +122,7 @@ export class MessageWriter {
     if (this.#batch === "" || this.#gone) return;
     const batch = this.#batch;
     this.#batch = "";
+    this.#before();
     this.#write(batch);
   }
 }

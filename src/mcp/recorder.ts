@@ -11,10 +11,10 @@ import type { RecordedCall } from "./recorded-call.ts";
 import { reviewEntry } from "./review-audit.ts";
 
 /**
- * Takes an entry of the audit log, or the members of its JSON object as text. `expectsMore` if others follow within
- * milliseconds.
+ * Takes an entry of the audit log, or the members of its JSON object as text. It is in the log when this returns, unless
+ * it may wait for others: then whoever sends the answer flushes the log first.
  */
-export type Audit = (entry: Readonly<Record<string, unknown>> | string, expectsMore?: boolean) => void;
+export type Audit = (entry: Readonly<Record<string, unknown>> | string, mayWait?: boolean) => void;
 
 export interface Figures {
   readonly dialect: string;
@@ -28,6 +28,8 @@ export interface Figures {
 
 interface RecorderOptions {
   readonly audit?: Audit;
+  /** Whether the transport flushes the audit log before it sends an answer. */
+  readonly flushesAudit?: boolean;
   /** Takes the figures of each call. */
   readonly count?: (figures: Figures) => void;
 }
@@ -40,8 +42,6 @@ export class Recorder implements Disposable {
    */
   readonly #current = new AsyncLocalStorage<string[]>();
   #following = 0;
-  /** The calls that run. */
-  #running = 0;
   readonly #stop: readonly (() => void)[];
 
   constructor(workspace: Workspace, options: RecorderOptions) {
@@ -56,10 +56,9 @@ export class Recorder implements Disposable {
     caller: Caller,
     run: () => Promise<MethodAnswer>,
   ): Promise<MethodAnswer> {
-    const { audit, count } = this.#options;
+    const { audit, count, flushesAudit } = this.#options;
     const started = clock();
     const changes: string[] = [];
-    this.#running++;
     let outcome = "ok";
     let bytesOut = 0;
     try {
@@ -75,12 +74,8 @@ export class Recorder implements Disposable {
       const ms = clock() - started;
       const { dialect, bytesIn } = occasion;
       count?.({ dialect, tool: call.known ? call.name : undefined, outcome, ms, bytesIn, bytesOut });
-      const isLast = --this.#running === 0;
-      // The entry of a change does not wait for others.
-      audit?.(
-        callEntry(occasion, call, caller, { outcome, bytesOut, ms, changes }),
-        !isLast && changes.length === 0,
-      );
+      // Before the answer: what a caller knows to be done is in the log, even if the process is killed then.
+      audit?.(callEntry(occasion, call, caller, { outcome, bytesOut, ms, changes }), flushesAudit);
     }
   }
 

@@ -18,6 +18,8 @@ export interface StdioOptions extends ServerOptions {
   readonly log: Log;
   /** @internal */
   readonly audit?: Audit;
+  /** Writes the entries of the audit that wait. @internal */
+  readonly flushAudit?: () => void;
   /** @internal */
   readonly tracing?: RequestTracing;
   /** Rereads what may have changed, on SIGHUP. Without it, SIGHUP ends the server as other signals do. */
@@ -56,7 +58,7 @@ export function serveStream(
     stop = resolve;
   });
 
-  const output = new MessageWriter(stream, stop, write);
+  const output = new MessageWriter(stream, stop, { write, before: options.flushAudit });
   const send = output.send.bind(output);
   const connection = new Connection({
     ...options,
@@ -108,8 +110,14 @@ export function serveStream(
 }
 
 /** Records each call, and traces each request. */
-function recording({ engine, dialect, audit, tracing }: StdioOptions): ConnectionOptions["record"] {
-  const recorder = audit && new Recorder(engine.workspace, { audit });
+function recording({
+  engine,
+  dialect,
+  audit,
+  flushAudit,
+  tracing,
+}: StdioOptions): ConnectionOptions["record"] {
+  const recorder = audit && new Recorder(engine.workspace, { audit, flushesAudit: flushAudit !== undefined });
   const { prefix = "" } = dialect;
   const tools = new Map(
     dialect.tools.flatMap(tool => [tool.name, prefix + tool.name].map(name => [name, tool] as const)),

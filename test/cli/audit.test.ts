@@ -156,3 +156,91 @@ it("an audit log that callers may write is refused", () => {
   const { code, stderr } = polyfs(["--audit", join(root, "audit.log"), root]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("callers may write")]);
 });
+
+/** A directory to serve, and a place for the log. */
+function places(): { root: string; audit: string; state: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  mkdirSync(join(base, "root"));
+  writeFileSync(join(base, "root/a.txt"), "one\n");
+  return { root: join(base, "root"), audit: join(base, "audit.log"), state: join(base, "state") };
+}
+
+it("every answered call is in the log of a server that was killed", async () => {
+  const { root, audit, state } = places();
+  const answered: string[] = [];
+  for (let round = 0; round < 6; round++) {
+    const wire = await start({
+      dialect: "polyfs",
+      roots: [root],
+      args: ["--audit", audit, "--state-dir", state],
+    });
+    await wire.initialize();
+    wire.output.on("data", () => {
+      if (wire.received.length > 20 * (round + 1)) wire.child.kill("SIGKILL");
+    });
+    for (let n = 0; n < 400; n++) {
+      const [name, given] =
+        n % 10 === 0
+          ? ["write_file", { path: "b.txt", content: `${round} ${n}`, overwrite: true }]
+          : n % 3 === 0
+            ? ["search_text", { pattern: "one" }]
+            : ["read_file", { path: "a.txt" }];
+      wire.send({
+        jsonrpc: "2.0",
+        id: `${round}-${n}`,
+        method: "tools/call",
+        params: { name, arguments: given },
+      });
+    }
+    await wire.left();
+    answered.push(...wire.received.flatMap(({ id }) => (typeof id === "string" ? [id] : [])));
+  }
+  const recorded = new Set(
+    readFileSync(audit, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map(line => JSON.parse(line).request),
+  );
+  expect(answered.length).toBeGreaterThan(120);
+  expect(answered.filter(id => !recorded.has(JSON.stringify(id)))).toEqual([]);
+});
+
+it("three servers that share a log, and rotate it, leave it intact", async () => {
+  const { root, audit, state } = places();
+  const args = ["--audit", audit, "--audit-max-bytes", "40000", "--state-dir", state];
+  const wires = await Promise.all([1, 2, 3].map(() => start({ dialect: "polyfs", roots: [root], args })));
+  await Promise.all(
+    wires.map(async wire => {
+      await wire.initialize();
+      for (let n = 0; n < 40; n++)
+        await Promise.all([1, 2, 3, 4].map(() => wire.call("read_file", { path: "a.txt" })));
+      await wire.close();
+    }),
+  );
+  const { code, stdout } = polyfs(["audit", "verify", audit]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ lines, 3 chains \(0 open\)/)]);
+});
+
+it("a log whose end was cut off is found by the hash that was printed before", async () => {
+  const { root, audit, state } = places();
+  for (let round = 0; round < 2; round++) {
+    const wire = await start({
+      dialect: "polyfs",
+      roots: [root],
+      args: ["--audit", audit, "--state-dir", state],
+    });
+    await wire.initialize();
+    await wire.call("read_file", { path: "a.txt" });
+    await wire.close();
+  }
+  const [, last = ""] = /last hash is (\w+)/.exec(polyfs(["audit", "verify", audit]).stdout) ?? [];
+  expect(polyfs(["audit", "verify", "--expect", last, audit]).code).toBe(0);
+  writeFileSync(audit, `${readFileSync(audit, "utf8").split("\n").slice(0, 3).join("\n")}\n`);
+  expect(polyfs(["audit", "verify", audit]).code).toBe(0);
+  expect(polyfs(["audit", "verify", "--expect", last, audit])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("no line has the hash"),
+  });
+  expect(polyfs(["audit", "verify", "--expect", "last", audit]).code).toBe(2);
+});

@@ -110,13 +110,14 @@ export class Page {
     const [route, query] = [below.slice("api/".length), url.searchParams];
     const began = clock();
     const answer = await this.#routes.answer({ method, route, query, body: body?.value }, viewer);
-    const bytesOut = json(response, answer.status, answer.body);
+    const text = JSON.stringify(answer.body);
     const action = answer.status === 404 ? undefined : actionIn(method, route, query, body?.value);
     const record = action && watch?.record;
     const { remoteAddress: address } = request.socket;
-    const [bytesIn, ms] = [body?.bytes ?? 0, clock() - began];
+    const [bytesIn, bytesOut, ms] = [body?.bytes ?? 0, Buffer.byteLength(text), clock() - began];
     if (record) record({ ...action, viewer, address, bytesIn, bytesOut, ms, answer });
     handled.recorded = record !== undefined;
+    json(response, answer.status, text);
   }
 
   /** Why a request is refused. Browsers cannot forge these headers. */
@@ -238,22 +239,21 @@ function send(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string | Buffer = "",
-): number {
+): void {
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, { ...guarded, ...headers, "content-length": bytes }).end(body);
-  return bytes;
 }
 
 function html(response: ServerResponse, status: number, body: string): void {
   send(response, status, { "content-type": fileTypes.html ?? "" }, body);
 }
 
-function json(response: ServerResponse, status: number, body: unknown): number {
-  return send(response, status, { "content-type": "application/json; charset=utf-8" }, JSON.stringify(body));
+function json(response: ServerResponse, status: number, text: string): void {
+  send(response, status, { "content-type": "application/json; charset=utf-8" }, text);
 }
 
 function problem(response: ServerResponse, status: number, error: string, message: string): void {
   const body: Problem = { error, message };
   if (status === 413) response.setHeader("connection", "close");
-  json(response, status, body);
+  json(response, status, JSON.stringify(body));
 }
