@@ -1,14 +1,17 @@
 // Which changes of all callers are still in effect, and which undo a redo reverts. An undo that was itself undone
 // does not count.
-import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import { type ChangeRecord, type RecordedFile, replicated } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isVisible } from "./changes.ts";
 
-/**
- * The action of a change that only saves what a command has printed. It is the server's, not the caller's work: undo
- * takes it back where it is named, and passes over it on the way to the last change.
- */
+/** The action of a change that only saves what a command has printed. */
 export const savedOutput = "save_output";
+
+/**
+ * Changes that are the server's, not a caller's work: undo takes one back where it is named, and passes over it on the
+ * way to the last change. Taking back what a replica has fetched would remove it from all replicas.
+ */
+const ofServer: ReadonlySet<string> = new Set([savedOutput, replicated]);
 
 export interface Standing {
   readonly record: ChangeRecord;
@@ -27,7 +30,7 @@ export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standin
       if (partial) parts.set(undoes, [...(parts.get(undoes) ?? []), record]);
       else undone.add(undoes);
     }
-    if (isUndo(record) || isSavedOutput(record) || !isVisible(workspace, record)) continue;
+    if (isUndo(record) || isOfServer(record) || !isVisible(workspace, record)) continue;
     const partly = parts.get(id) ?? [];
     yield { record, partly, isUndone: undone.has(id) || isRestored(record.files, partly) };
   }
@@ -63,15 +66,15 @@ export async function nextRedo(workspace: Workspace): Promise<ChangeRecord | und
   for await (const record of workspace.archive.changes.newestInTurns()) {
     const { id, undoes } = record;
     if (undoes !== undefined && !undone.has(id)) undone.add(undoes);
-    if (isSavedOutput(record) || !isVisible(workspace, record)) continue;
+    if (isOfServer(record) || !isVisible(workspace, record)) continue;
     if (!isUndo(record)) return undefined;
     if (!undone.has(id) && !isRedo(workspace, record)) return record;
   }
   return undefined;
 }
 
-function isSavedOutput({ action }: ChangeRecord): boolean {
-  return action === savedOutput;
+function isOfServer({ action }: ChangeRecord): boolean {
+  return ofServer.has(action);
 }
 
 function isUndo({ action, undoes }: ChangeRecord): boolean {

@@ -24,7 +24,7 @@ import type {
   WorkspaceStore,
 } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
-import type { By } from "../workspace/archive/log.ts";
+import { type By, replicated } from "../workspace/archive/log.ts";
 import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { under } from "../workspace/root.ts";
@@ -612,7 +612,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (operations.length === 0) return;
     const get = await this.#contents.fetched(operations);
     const id = this.#copy.workspace.archive.changes.newId();
-    await this.#copy.apply(id, { action: "replicate", client: "" }, operations, new TreeState(), get);
+    await this.#copy.apply(id, { action: replicated, client: "" }, operations, new TreeState(), get);
   }
 
   /** The same, with later entries. If that takes long, it continues after the answer. */

@@ -36,6 +36,9 @@ export interface Identity {
   readonly born: number;
 }
 
+/** The action of a commit that makes the copy of a shared workspace what its log says. */
+export const replicated = "replicate";
+
 /** The author of a commit, for history and audit; never used for decisions. */
 export interface By {
   readonly action: string;
