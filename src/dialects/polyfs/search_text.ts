@@ -89,20 +89,27 @@ export const searchText = polyfsTool({
       }
     }
     const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
-    const unread = isFound || place.file === undefined ? [] : await unreadNotes(params.path, call);
+    const unread = isFound ? [] : await unreadNotes(params, place.file === undefined, call);
     const lines = [await results.print(search.report), ...anchor, ...unread, ...(filter?.notes() ?? [])];
     return text(lines.join("\n"));
   },
 });
 
-/** That nothing was found in a single file because it is not text. */
-async function unreadNotes(path: string, call: CallContext): Promise<string[]> {
+const pdfNote = "[the text of a PDF is not searched; read_file shows it]";
+
+/** That nothing was found because what was asked for is not text. */
+async function unreadNotes(
+  { path, glob = "" }: { readonly path: string; readonly glob?: string | undefined },
+  isDirectory: boolean,
+  call: CallContext,
+): Promise<string[]> {
+  if (isDirectory) return /\bpdf\b/i.test(glob) ? [pdfNote] : [];
   using file = await call.workspace.openFile(pathAt(call, path)).catch(error => {
     if (error instanceof Fault) return undefined; // nothing was found in what the caller may see
     throw error;
   });
   const head = file?.readNow(0, sample) ?? Buffer.alloc(0);
-  if (isPdf(head)) return ["[the text of a PDF is not searched; read_file shows it]"];
+  if (isPdf(head)) return [pdfNote];
   return isNoText(head) ? ["[not searched: the file is binary]"] : [];
 }
 

@@ -69,6 +69,9 @@ describe("a PDF", () => {
     expect(await search("d.pdf")).toBe(
       "[no matches]\n[the text of a PDF is not searched; read_file shows it]",
     );
+    expect(await server.says("search_text", { pattern: "nowhere-in-it", glob: "**/*.pdf" })).toBe(
+      "[no matches]\n[the text of a PDF is not searched; read_file shows it]",
+    );
     expect(await search("b.bin")).toBe("[no matches]\n[not searched: the file is binary]");
     expect(await search("n.ipynb")).toBe("[no matches]");
   });
