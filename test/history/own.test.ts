@@ -9,8 +9,10 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,6 +79,22 @@ describe("an undo leaves alone", () => {
     expect(await codeOf(undo(workspace))).toBe("stale");
     expect(tree()).toMatchObject({ b: "file 644 theirs" });
     expect(existsSync(at("a"))).toBe(false);
+  });
+
+  it("an older file that was copied to the destination of a move and got the inode of the moved one", async () => {
+    writeFileSync(at("a"), "mine");
+    const old = new Date(Date.now() - 3_600_000);
+    await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
+    const { ino } = lstatSync(at("b"));
+    rmSync(at("b"));
+    // ext4 gives the lowest free inode; elsewhere the copy is an ordinary one.
+    for (let i = 0; i < 20 && !existsSync(at("b")); i++) {
+      writeFileSync(at(`copy${i}`), "theirs");
+      if (lstatSync(at(`copy${i}`)).ino === ino || i === 19) renameSync(at(`copy${i}`), at("b"));
+    }
+    utimesSync(at("b"), old, old);
+    expect(await codeOf(undo(workspace))).toBe("stale");
+    expect(tree()).toMatchObject({ b: "file 644 theirs" });
   });
 
   it("but reverts a move of a file that was edited since", async () => {

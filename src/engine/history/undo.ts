@@ -379,12 +379,18 @@ class Inverting {
       return true; // recorded before identities were
     }
     const found = this.#workspace.lstat(this.#path);
-    if (isIdentity(moved, found) || isCopiedUp(moved, found, this.#record.time)) return true;
+    if (isIdentity(moved, found)) return true;
+    if (isCopiedUp(moved, found, this.#record.time) && this.#isInOverlay()) return true;
     const known = lineage(this.#workspace, this.#record.id, at, { moved, after });
     if (known === undefined || isIdentity(known.moved, found)) return known !== undefined;
     // A directory that an undo restored is identified by its records alone, because anything may be in it now.
     if (found.kind === "directory") return known.moved === undefined && known.after?.kind === "directory";
     return known.after !== undefined && sameTree(this.#workspace, this.#path, known.after, this.#objects);
+  }
+
+  #isInOverlay(): boolean {
+    using directory = this.#workspace.directory(this.#path.parent);
+    return directory.isOverlay;
   }
 
   /**

@@ -16,7 +16,7 @@ import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
 import { lstatSync, readdirSync, readlinkSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
-import { keepsTimes } from "./system/file-system.ts";
+import { isOverlay, keepsTimes } from "./system/file-system.ts";
 import type { Address } from "./system/held.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
@@ -217,6 +217,11 @@ export class Directory implements Disposable {
   /** Whether marks mean anything here. @internal */
   get keepsTimes(): boolean {
     return byDescriptor && keepsTimes(this.address);
+  }
+
+  /** Whether files in it are copied when they are first changed or moved. */
+  get isOverlay(): boolean {
+    return byDescriptor && isOverlay(this.address);
   }
 
   /** A directory in it; undefined if it is gone, is no longer a directory, or cannot be entered. */

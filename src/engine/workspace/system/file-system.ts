@@ -57,6 +57,15 @@ export function keepsTimes(path: string): boolean {
   }
 }
 
+/** Whether files there are copied when they are first changed or moved. */
+export function isOverlay(path: string): boolean {
+  try {
+    return fileSystemOf(path).kind === "overlay";
+  } catch {
+    return false;
+  }
+}
+
 /** File systems that only one machine at a time can mount. An unknown one does not count. */
 const local = new Set([
   "ext4",
