@@ -14,6 +14,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { clock } from "../engine/clock.ts";
@@ -44,6 +45,7 @@ export const keptFiles = 5;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const lookEveryMs = 100;
+const longestRotationMs = 10_000;
 const newline = 10;
 const nothing = Buffer.alloc(0);
 
@@ -111,9 +113,10 @@ export class LogFile implements Disposable {
     let { size } = fstatSync(this.#file.fd);
     const isFull = () => size > 0 && size + bytes > this.#maxBytes;
     if (isFull()) {
+      using claim = claimRotation(this.#path);
       this.#look(); // another process may have rotated it
       size = fstatSync(this.#file.fd).size;
-      if (isFull()) {
+      if (isFull() && claim.isOurs) {
         this.#rotate();
         size = fstatSync(this.#file.fd).size;
       }
@@ -222,6 +225,24 @@ export class LogFile implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.#file.fd);
+  }
+}
+
+/**
+ * Two processes that find a file full at the same time would rotate it twice. One that does not get the claim writes
+ * more to the file than it should, which does no harm.
+ */
+function claimRotation(path: string): Disposable & { readonly isOurs: boolean } {
+  const name = `${path}.lock`;
+  try {
+    closeSync(openSync(name, "wx", 0o600));
+    return { isOurs: true, [Symbol.dispose]: () => rmSync(name, { force: true }) };
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    const held = lstatSync(name, { throwIfNoEntry: false });
+    // Its process was killed.
+    if (held !== undefined && Date.now() - held.mtimeMs > longestRotationMs) rmSync(name, { force: true });
+    return { isOurs: false, [Symbol.dispose]() {} };
   }
 }
 

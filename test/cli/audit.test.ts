@@ -206,7 +206,7 @@ it("every answered call is in the log of a server that was killed", async () => 
   expect(answered.filter(id => !recorded.has(JSON.stringify(id)))).toEqual([]);
 });
 
-it("three servers that share a log, and rotate it, leave it intact", async () => {
+it("three servers that share a log, and rotate it at the same time, leave it intact", async () => {
   const { root, audit, state } = places();
   const args = ["--audit", audit, "--audit-max-bytes", "40000", "--state-dir", state];
   const wires = await Promise.all([1, 2, 3].map(() => start({ dialect: "polyfs", roots: [root], args })));
