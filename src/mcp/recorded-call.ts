@@ -1,4 +1,5 @@
-// Which requests count as calls for scheduling, audit and metrics: those that touch files.
+// Which requests count as calls for scheduling, audit and metrics: those that show names or contents of files, or change
+// them.
 
 import type { Effect, Tool } from "../contract/tool.ts";
 import { append } from "../engine/append.ts";
@@ -18,16 +19,24 @@ export interface RecordedCall {
   readonly trace?: string;
 }
 
-/** Undefined for the methods that touch no file. `find` finds a tool by the name in a call. */
+/** The methods besides `tools/call` that show files, with what they name. */
+const fileMethods: ReadonlyMap<string, (params: Params) => string[]> = new Map([
+  ["resources/read", ({ uri }: Params) => textsIn(uri)],
+  // Lists the names in a directory that begin so.
+  ["completion/complete", ({ argument }: Params) => (isRecord(argument) ? textsIn(argument.value) : [])],
+]);
+
+/** Undefined for the methods that show no file. `find` finds a tool by the name in a call. */
 export function recordedCall(
   find: (name: unknown) => Tool | undefined,
   method: string,
   params: Params,
   trace?: string,
 ): RecordedCall | undefined {
-  if (method !== "tools/call" && method !== "resources/read") return undefined;
-  if (method === "resources/read")
-    return { name: method, known: true, effect: "reads", leaf: false, paths: textsIn(params.uri), trace };
+  if (method !== "tools/call") {
+    const paths = fileMethods.get(method)?.(params);
+    return paths && { name: method, known: true, effect: "reads", leaf: false, paths, trace };
+  }
   const tool = find(params.name);
   const { effect = "reads", leaf = false, paths = [] } = tool ?? {};
   const given = isRecord(params.arguments) ? params.arguments : {};
