@@ -2,18 +2,27 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { errnoOf, errnoWords } from "../engine/workspace/errno.ts";
+import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { AuditLog } from "../host/audit-log.ts";
+import { logTarget } from "../host/log-target.ts";
 import type { Log } from "../mcp/log.ts";
 import { version } from "../version.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function openAudit(config: Config, workspace: Workspace, log: Log): AuditLog | undefined {
-  const { audit: path, "audit-max-bytes": maxBytes } = config;
-  if (path === undefined) return undefined;
-  refuseServed("--audit", path, workspace);
+  const { audit: given, "audit-max-bytes": maxBytes } = config;
+  if (given === undefined) return undefined;
+  refuseServed("--audit", given, workspace);
+  const target = logTarget(given);
+  if (target === "reader")
+    throw new UsageError(`--audit ${given} is not a regular file: the server would wait for its reader`);
+  if (target === "output" && config.http === undefined)
+    throw new UsageError(`--audit ${given} is standard output, which belongs to the protocol`);
+  // Rotation is about the file, not about a link to it.
+  const path = target === "file" ? canonicalPath(given) : given;
   const served = workspace.roots.map(root => `${nativeForm(root.path)} (${root.access})`);
   try {
     return new AuditLog(path, {
@@ -37,7 +46,7 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
 /** Files that decide about callers, or record them, must not be writable by callers. */
 export function refuseServed(option: string, path: string, workspace: Workspace): void {
   try {
-    if (workspace.locate(workspace.at(path)).root.access === "read-only") return;
+    if (workspace.locate(workspace.at(canonicalPath(path))).root.access === "read-only") return;
   } catch {
     return; // it is outside the served directories
   }

@@ -1,4 +1,5 @@
 // `--audit` on standard input and output: the log explains every byte that differs between two states of a tree.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   lstatSync,
@@ -9,13 +10,14 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { start } from "../mcp/wire.ts";
-import { polyfs } from "./program.ts";
+import { polyfs, repository } from "./program.ts";
 
 type State = Map<string, string>;
 
@@ -150,11 +152,47 @@ it("the audit log explains every byte that changed, including changes by command
   expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 1 });
 });
 
-it("an audit log that callers may write is refused", () => {
-  const root = mkdtempSync(join(tmpdir(), "polyfs-audit-"));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const { code, stderr } = polyfs(["--audit", join(root, "audit.log"), root]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("callers may write")]);
+it("an audit log or a tokens file that callers may write is refused, whichever way it is named", () => {
+  const { root, audit } = places();
+  const base = dirname(root);
+  symlinkSync(root, join(base, "to-root"));
+  symlinkSync(join(root, "nothing.log"), join(base, "dangling"));
+  symlinkSync("dangling", join(base, "to-dangling"));
+  const names = [
+    join(root, "log"),
+    join(base, "to-root/log"),
+    join(base, "dangling"),
+    join(base, "to-dangling"),
+  ];
+  for (const name of names) {
+    const { code, stderr } = polyfs(["--audit", name, root]);
+    expect([name, code, stderr]).toEqual([name, 2, expect.stringContaining("callers may write")]);
+    const tokens = polyfs(["--http", "0", "--tokens", name, root]);
+    expect([name, tokens.code, tokens.stderr]).toEqual([
+      name,
+      2,
+      expect.stringContaining("callers may write"),
+    ]);
+  }
+  expect(readdirSync(root)).toEqual(["a.txt"]);
+  symlinkSync(audit, join(base, "to-log"));
+  expect(polyfs(["--audit", join(base, "to-log"), root]).code).toBe(0);
+  expect(lstatSync(audit).isFile()).toBe(true);
+});
+
+it.skipIf(process.platform === "win32")("an audit log that could stop the server is refused", () => {
+  const { root, audit } = places();
+  spawnSync("mkfifo", [audit]);
+  const { code, stderr } = polyfs(["--audit", audit, root]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("not a regular file")]);
+  expect(polyfs(["--audit", "/dev/stdout", root]).stderr).toContain("belongs to the protocol");
+  expect(polyfs(["--audit", "/dev/null", root]).code).toBe(0);
+  const line = '"$@" </dev/null 3>&1 >/dev/null 2>&3 | cat';
+  const program = [process.execPath, join(repository, "dist/polyfs.cjs")];
+  const toLog = spawnSync("sh", ["-c", line, "sh", ...program, "--audit", "/dev/stderr", root], {
+    encoding: "utf8",
+  });
+  expect([toLog.status, toLog.stdout]).toEqual([0, expect.stringContaining('"event":"end"')]);
 });
 
 /** A directory to serve, and a place for the log. */

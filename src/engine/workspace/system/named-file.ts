@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   readSync,
   realpathSync,
   renameSync,
@@ -15,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { errnoOf, system } from "../errno.ts";
@@ -25,6 +26,8 @@ export function readNamedFile(path: string): string {
   return system(path, () => readFileSync(path, "utf8"));
 }
 
+/** As many as the system follows. */
+const mostLinks = 40;
 /** More than any configuration holds. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -91,11 +94,7 @@ export function readSmallFile(path: string, most: number): SmallFile | undefined
 }
 
 function canonicalIfThere(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  return unlessFailing(() => realpathSync.native(path));
 }
 
 /** Puts a file in place whole, for its owner alone. Not for files that others may be writing. */
@@ -118,12 +117,25 @@ export function writeNamedFile(path: string, text: string, { flush = true } = {}
   });
 }
 
-/** The canonical path of a file; the path itself if it does not exist. */
+/** The canonical path of a file, or the one that it will have: a link leads on even if nothing is there yet. */
 export function canonicalPath(path: string): string {
+  let name = resolve(path);
+  for (let links = 0; links < mostLinks; links++) {
+    const found = unlessFailing(() => realpathSync(name));
+    const parent = dirname(name);
+    if (found !== undefined || parent === name) return found ?? name;
+    const target = unlessFailing(() => readlinkSync(name));
+    if (target === undefined) return join(canonicalPath(parent), basename(name));
+    name = resolve(canonicalPath(parent), target);
+  }
+  return name;
+}
+
+function unlessFailing<T>(action: () => T): T | undefined {
   try {
-    return realpathSync(path);
+    return action();
   } catch {
-    return path;
+    return undefined;
   }
 }
 
