@@ -102,6 +102,14 @@ const languages: readonly Forms[] = [
     around: statement =>
       `fn count() -> i32 { 1 }\n\nfn f(xs: &[i32]) {\n    g(count());\n    ${statement}\n}\n`,
     binding: [
+      "use other::count;\n    g(count());",
+      "use other::{a, count};\n    g(count());",
+      "use other::*;\n    g(count());",
+      "mod m { fn h() { count(); } }",
+      "mod m { use other::count; fn h() { count(); } }",
+      "mod m { pub use super::count; fn h() { count(); } }",
+      "mod m { use super::count as c; fn h() { count(); } }",
+      "mod m { use super::*; mod n { fn h() { count(); } } }",
       "let count = 1;",
       "let mut count = 1;",
       "let count: i32 = 1;",
@@ -144,6 +152,9 @@ const languages: readonly Forms[] = [
       "macro_rules! m { ($($a:expr),*) => { $(x.count = $a;)* } }",
     ],
     using: [
+      "mod m { use super::*; fn h() { count(); } }",
+      "mod m { use super::count; fn h() { count(); } }",
+      "mod m { use super::{a, count}; mod n { use super::*; fn h() { count(); } } }",
       'println!("{}", count());',
       "g(count());",
       "let x = count();",
@@ -180,6 +191,8 @@ const languages: readonly Forms[] = [
     file: "a.cpp",
     around: statement => `int count() { return 1; }\n\nvoid f(int *xs) {\n  g(count());\n  ${statement}\n}\n`,
     binding: [
+      "using other::count; g(count());",
+      "{ using a::b::count; g(count()); }",
       "int count;",
       "auto count = 1;",
       "int count{1};",

@@ -1,11 +1,13 @@
 // Where a name occurs as an identifier, and what it refers to: a variable of a scope, a member, or a symbol of
-// another module. JavaScript, TypeScript and Python are resolved by scope; in other languages only the form counts.
+// another module. JavaScript, TypeScript and Python are resolved by scope, Rust by its modules; in other languages only
+// the form counts.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
 import type { NameUse } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { importedWords } from "./python-imports.ts";
 import { isListed, PythonScopes } from "./python-scopes.ts";
+import { rustUses } from "./rust-modules.ts";
 import { ScriptScopes } from "./script-scopes.ts";
 
 const most = 20_000;
@@ -14,6 +16,7 @@ const scripts: ReadonlySet<Grammar> = new Set(["javascript", "typescript", "tsx"
 export function usesOf(root: Node, text: string, grammar: Grammar, name: string): NameUse[] {
   const nodes = identifiers(root, text, name);
   if (grammar === "python") return pythonUses(root, text, name);
+  if (grammar === "rust") return rustUses(nodes, byForm);
   return scripts.has(grammar) ? new ScriptScopes(nodes).uses() : nodes.map(byForm);
 }
 
