@@ -1,6 +1,6 @@
 // A change in the log holds the work of one author: what a program has written into a file that a tool changes next, and
 // what another command does meanwhile, are changes of their own on every machine.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
@@ -118,6 +118,23 @@ it("what a program has made is moved, copied and written into on every machine",
   await same();
   mkdirSync(join(a.root, "one/two"), { recursive: true });
   await a.write("one/two/tool.txt", "tool\n");
+  await same();
+  a.put("gone/below/made.txt", "program\n");
+  const removed = await a.workspace.commit([{ kind: "remove", path: path("gone"), recursive: true }]);
+  await same();
+  await undo(b.workspace, { change: removed.id });
+  expect(b.text("gone/below/made.txt")).toBe("program\n");
+  await a.replica.refresh("writes");
+  // Something else is there, or nothing any more.
+  rmSync(join(a.root, "made.txt"));
+  await move("one", "made.txt");
+  await same();
+  rmSync(join(a.root, "made.txt"), { recursive: true });
+  a.put("made.txt", "program\n");
+  await a.write("made.txt", "tool\n");
+  rmSync(join(a.root, "made.txt"));
+  mkdirSync(join(a.root, "made.txt"));
+  await a.write("made.txt/tool.txt", "tool\n");
   await same();
   expect(warned).toEqual([]);
 });
@@ -267,6 +284,72 @@ it("what a command did while the store was lost is sent by the next start, if th
   expect((await fixture.machine("a")).text("made.txt")).toBe("command\n");
 });
 
+it("what a command did while the store was lost stays if a change of others cannot be made here", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines, "d/x.txt": lines });
+  const b = await fixture.machine("b");
+  const by = { action: "run_command", client: "test", connection: "c" };
+  const ended = a.replica.commandRuns(by, () => {});
+  a.put("made.txt", "command\n");
+  a.put("f.txt", lines.replace("one", "command"));
+  rmSync(join(a.root, "d"), { recursive: true });
+  a.line.isCut = true;
+  await expect(a.replica.publishChanges(by)).rejects.toThrow();
+  ended();
+  const path = (name: string) => b.workspace.at(name);
+  const { id } = await b.workspace.commit([{ kind: "move", from: path("d/x.txt"), to: path("d/y.txt") }]);
+  a.line.isCut = false;
+  await a.replica.refresh("writes");
+  await vi.waitFor(async () => {
+    await b.replica.refresh("writes");
+    expect(b.text("made.txt")).toBe("command\n");
+  }, patience);
+  expect(b.text("f.txt")).toBe(lines.replace("one", "command"));
+  expect(b.text("d/y.txt")).toBe(lines);
+  expect(b.tree()).toEqual(a.tree());
+  // The change of others is in the history here too.
+  await undo(a.workspace, { change: id });
+  expect(Object.keys(a.tree())).toContain("d/x.txt");
+});
+
+it("a command is answered with the id of its work that a tool's change had to send before", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
+    line.isDeaf = true;
+  });
+  const b = await fixture.machine("b");
+  const by = { action: "run_command", client: "test", connection: "c" };
+  const command = async (send: () => Promise<unknown>) => {
+    const ended = a.replica.commandRuns(by, () => {});
+    await send();
+    const own = (path: string) => path.endsWith("/f.txt");
+    const id = await a.replica.publishChanges(by, undefined, {
+      id: a.workspace.archive.changes.newId(),
+      own,
+    });
+    ended();
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+    const found = (await listChanges(b.workspace, { limit: 10 })).find(one => one.id === id);
+    expect(found).toMatchObject({ client: "test", action: "run_command" });
+  };
+  // The answer is lost.
+  await command(async () => {
+    a.put("f.txt", lines.replace("one", "command"));
+    a.line.losesNext = true;
+    await expect(a.edit("f.txt", text => text.replace("five", "tool"))).rejects.toThrow();
+  });
+  // The command writes while the change is sent.
+  await command(async () => {
+    let appended = 0;
+    a.line.afterAppend = async () => {
+      if (++appended === 1) a.put("f.txt", a.text("f.txt").replace("three", "command"));
+    };
+    await a.edit("f.txt", text => text.replace("five", "tool"));
+    a.line.afterAppend = async () => {};
+  });
+});
+
 it("what a command has written since is not lost if the entry that got no answer arrives late", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {
@@ -298,12 +381,39 @@ it("a command is answered when everything is in the store, also what is not know
   if (by === undefined || other === undefined) throw new Error("two commands");
   const ends = [by, other].map(one => a.replica.commandRuns(one, () => {}));
   a.put("f.txt", lines.replace("one", "command"));
+  await b.edit("f.txt", text => text.replace("five", "theirs")); // merged into what the command has written
   await a.replica.publishChanges(by, undefined, {
     id: a.workspace.archive.changes.newId(),
     own: () => false,
   });
   await a.replica.publishChanges(by);
   await b.replica.refresh("writes");
-  expect(b.text("f.txt")).toBe(lines.replace("one", "command"));
+  expect(b.text("f.txt")).toBe(lines.replace("one", "command").replace("five", "theirs"));
   for (const end of ends) end();
+});
+
+it("a command that ends leaves the work of another to that one, to be its change under its id", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const commands = ["first", "second", "third"].map(client => {
+    const by = { action: "run_command", client, connection: client };
+    const own = (path: string) => path.endsWith(`/${client}.txt`);
+    const change = { id: a.workspace.archive.changes.newId(), own };
+    return { by, change, ended: a.replica.commandRuns(by, () => {}) };
+  });
+  for (const name of ["first.txt", "second.txt", "third.txt"]) a.put(name, "made\n");
+  const answered: (string | undefined)[] = [];
+  for (const { by, change, ended } of commands) {
+    answered.push(await a.replica.publishChanges(by, undefined, change));
+    await a.replica.publishChanges(by);
+    ended();
+  }
+  await b.replica.refresh("writes");
+  expect(b.tree()).toEqual(a.tree());
+  const made = (await listChanges(b.workspace, { limit: 3 })).reverse();
+  expect(made.map(({ id, client, files }) => [id, client, files.map(({ at }) => basename(at))])).toEqual(
+    commands.map(({ by, change }) => [change.id, by.client, [`${by.client}.txt`]]),
+  );
+  expect(answered).toEqual(commands.map(({ change }) => change.id));
 });

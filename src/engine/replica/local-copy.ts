@@ -230,10 +230,25 @@ export class LocalCopy {
     for (const operation of operations) {
       const places = "from" in operation ? [operation.from, operation.at] : [operation.at];
       for (const at of places) this.#unpublishedAbove(at, state).forEach(add);
+      if (this.#isReplaced(operation.at, state)) add({ do: "remove", at: operation.at });
       if ("from" in operation) (await this.#unpublishedAt(operation.from, state)).forEach(add);
+      else if (operation.do === "remove" && this.isDirectory(operation.at))
+        (await this.#unpublishedAt(operation.at, state)).forEach(add);
       else this.#unpublishedFile(operation, state, bases).forEach(add);
     }
     return [...found.values()];
+  }
+
+  /** Whether the log has something at a path that is gone here, or is of another kind. */
+  #isReplaced(at: string, state: TreeState): boolean {
+    const known = state.get(at);
+    if (known === undefined) return false;
+    try {
+      return this.workspace.lstat(this.path(at)).kind !== known.kind;
+    } catch (error) {
+      if (Fault.is(error, "not_found")) return true;
+      throw error;
+    }
   }
 
   #unpublishedFile(operation: Operation, state: TreeState, bases?: Publication["bases"]): Operation[] {
@@ -253,9 +268,11 @@ export class LocalCopy {
     const names = at.split("/").slice(0, -1);
     return names.flatMap((_, i): Operation[] => {
       const path = names.slice(0, i + 1).join("/");
-      if (state.get(path) !== undefined) return [];
+      const known = state.get(path);
       const there = this.#lstat(path);
-      return there?.kind === "directory" ? [{ do: "mkdir", at: path, mode: there.mode }] : [];
+      if (known?.kind === "directory" || there?.kind !== "directory") return [];
+      const made = { do: "mkdir", at: path, mode: there.mode } as const;
+      return known === undefined ? [made] : [{ do: "remove", at: path }, made];
     });
   }
 

@@ -62,6 +62,8 @@ interface ReplicaCommand {
   published?: string;
   /** Its own changes are published: what else there is belongs to others. */
   isSeparate: boolean;
+  /** What others have changed here since it began. Its own work there looks like theirs. */
+  readonly pulled: Set<string>;
 }
 
 /** What one command did. */
@@ -203,6 +205,7 @@ export class Replica implements Replication, AsyncDisposable {
           this.#note(rest);
           await this.#publish(rest, undefined, maxBytes, this.#revision + published.length);
           published.push(rest);
+          this.#noteAuthor(rest);
         });
         for (const { id, operations } of published) {
           this.#advance(operations);
@@ -226,12 +229,18 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
-    const only = this.#onlyCommand;
-    const author = only?.by ?? unknownAuthor;
+    const author = this.#onlyCommand?.by ?? unknownAuthor;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
-      if (only !== undefined) only.published ??= id;
+      this.#noteAuthor({ id, by: author });
     }
+  }
+
+  /** If nothing else is left at the end of a command, it is answered with the id of what was published before. */
+  #noteAuthor({ id, by }: Pick<Publication, "id" | "by">): void {
+    if (by.connection === undefined) return;
+    for (const one of this.#commands)
+      if (one.by.connection === by.connection && one.by.action === by.action) one.published ??= id;
   }
 
   #ofOthers(publication: Publication): Publication {
@@ -359,17 +368,17 @@ export class Replica implements Replication, AsyncDisposable {
   async publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined> {
     if (change === undefined) await this.#publishPending();
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
-    // The rest may be the work of a command that still runs. It may as well be this one's: a pull that merged a file
-    // makes it look like the work of others. So the answer waits for it, and it is published without an author.
+    // The rest is the work of commands that still run, and published with that. But where others have changed a file
+    // since, it may as well be this one's: so the answer waits for that, and it is published without an author.
     const isRest = change === undefined && command?.isSeparate === true && this.#commands.size > 1;
     const author = isRest ? unknownAuthor : by;
-    const { id, own } = change ?? {};
+    const { id, own = isRest ? this.#pulledPaths(command) : undefined } = change ?? {};
     try {
       await this.sent();
       const made = await this.#turns.take(() => this.#publishChanges(author, { maxBytes, own, id }));
       if (isRest && made !== undefined && this.#commands.size === 2)
         for (const one of this.#commands) one.published ??= made;
-      if (change === undefined) this.#nothingIsLeft();
+      if (own === undefined) this.#nothingIsLeft();
       if (command !== undefined) command.isSeparate = own !== undefined;
       return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
     } catch (error) {
@@ -378,6 +387,14 @@ export class Replica implements Replication, AsyncDisposable {
       this.#isDown(error);
       throw error;
     }
+  }
+
+  #pulledPaths({ pulled }: ReplicaCommand): OwnPaths {
+    return path => [...pulled].some(at => isRelated(path, under(this.root, at)));
+  }
+
+  #notePulled(operations: readonly Operation[]): void {
+    for (const { pulled } of this.#commands) for (const at of pathsOf(operations)) pulled.add(at);
   }
 
   #nothingIsLeft(): void {
@@ -527,8 +544,10 @@ export class Replica implements Replication, AsyncDisposable {
     // Sent, and done here: merged into what programs have written since, it would overlap with itself.
     if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id)) {
       this.#used.add(entry.id);
+      this.#noteAuthor({ id: entry.id, by });
       return this.#advance(operations);
     }
+    this.#notePulled(operations);
     const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
     this.#unsent.mixed = isAhead;
@@ -540,27 +559,34 @@ export class Replica implements Replication, AsyncDisposable {
     } catch (error) {
       if (!isDisagreement(error)) throw error;
       if (isAhead) return await this.#takeOver(entry, get);
-      await this.#overrule(entry, error.code);
+      await this.#overrule(entry, get, error.code);
     }
   }
 
   /**
    * The copy is not what the log says it is. The log decides, also about what commands have done in the paths of the
-   * entry. While some run, the rest is their work.
+   * entry. While some run, or have work here that is not in the store yet, the rest is theirs. The paths are made what
+   * they were before the entry, so that it is in the history as everywhere.
    */
-  async #overrule(entry: LogEntry, code: string): Promise<void> {
-    const { operations } = bodyOf(entry);
-    const isScoped = this.#commands.size > 0;
+  async #overrule(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>, code: string): Promise<void> {
+    const { by, operations } = bodyOf(entry);
+    const isScoped = this.#commands.size > 0 || this.#unsent.isExpected;
     const compared = isScoped ? "its paths" : "the whole copy";
     this.#options.warn?.(`revision ${entry.revision} does not apply (${code}); comparing ${compared}`);
-    const paths = operations.flatMap(one => ("from" in one ? [one.from, one.at] : [one.at]));
-    const isTouched = (at: string) => !isScoped || paths.some(path => isRelated(at, path));
-    const ours = isScoped ? await this.#copy.unpublished(this.state) : [];
-    this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
-    this.#advance(operations);
-    const changed = (await this.#copy.unapplied(this.state)).filter(({ at }) => isTouched(at));
-    for (const { at } of ours) if (changed.some(one => isRelated(one.at, at))) this.#tellOverlap(at, entry);
-    await this.#repairWith(changed);
+    const paths = pathsOf(operations);
+    const isTouched = ({ at }: Operation) => !isScoped || paths.some(path => isRelated(at, path));
+    const ours = isScoped ? (await this.#copy.unpublished(this.state)).filter(isTouched) : [];
+    await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
+    try {
+      await this.#copy.apply(entry.id, by, operations, this.state, get);
+      this.#advance(operations);
+    } catch (error) {
+      if (!isDisagreement(error)) throw error;
+      this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
+      this.#advance(operations);
+      await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
+    }
+    for (const one of ours) if (!this.state.has(one)) this.#tellOverlap(one.at, entry);
   }
 
   /** The same over changes that are not sent yet: each operation as far as it can be done. */
@@ -579,7 +605,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   commandRuns(by: By, overlapped: (at: string) => void): () => void {
-    const command = { by, overlapped, isSeparate: false };
+    const command = { by, overlapped, isSeparate: false, pulled: new Set<string>() };
     this.#commands.add(command);
     return () => void this.#commands.delete(command);
   }
@@ -604,6 +630,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async #repairWith(operations: readonly Operation[]): Promise<void> {
+    this.#notePulled(operations);
     for (const part of entryParts(operations)) await this.#fetch(part.operations);
     this.#isBroken = false;
   }
@@ -744,4 +771,8 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
+}
+
+function pathsOf(operations: readonly Operation[]): string[] {
+  return operations.flatMap(one => ("from" in one ? [one.from, one.at] : [one.at]));
 }

@@ -31,6 +31,15 @@ export class TreeState {
     return at;
   }
 
+  /** Whether its path is already what the operation would make it. */
+  has(operation: Operation): boolean {
+    const there = this.get(operation.at);
+    if (operation.do === "remove") return there === undefined;
+    if (operation.do === "write") return there?.kind === "file" && there.hash === operation.hash;
+    if (operation.do === "symlink") return there?.kind === "symlink" && there.target === operation.target;
+    return there?.kind === "directory";
+  }
+
   /**
    * Applies an entry. As in a commit, what is copied or moved is what was there before the entry: another operation may
    * have removed the directory that held it.

@@ -29,6 +29,11 @@ export class UnsentChanges {
     return this.#queue.length === 0;
   }
 
+  /** Whether the directory may hold something that was promised to the others. */
+  get isExpected(): boolean {
+    return this.#noted !== undefined;
+  }
+
   get isFull(): boolean {
     return this.#queue.length >= mostChanges || this.#bytes >= mostBytes;
   }
