@@ -105,7 +105,7 @@ export class ModelStore implements WorkspaceStore {
     workspace: WorkspaceId,
     expected: Revision,
     entry: Entry,
-    { objects = [], maxBytes = Number.POSITIVE_INFINITY }: AppendOptions = {},
+    { objects = [], maxBytes = Number.POSITIVE_INFINITY, after }: AppendOptions = {},
   ): Promise<Appended> {
     const kept = this.#live(workspace);
     if (kept === undefined) return { result: "gone" };
@@ -113,6 +113,7 @@ export class ModelStore implements WorkspaceStore {
       return kept.log[expected]?.id === entry.id
         ? { result: "appended", revision: expected + 1 }
         : { result: "stale" };
+    if (after !== undefined && kept.log[expected - 1]?.id !== after) return { result: "stale" };
     if (infoOf(kept).bytes + entry.bytes > maxBytes) return { result: "over_quota" };
     await this.put(objects);
     if (!entry.objects.every(hash => this.objects.has(hash))) return { result: "missing_objects" };

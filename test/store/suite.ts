@@ -85,6 +85,20 @@ export function storeSuite(
       expect(await store.append("00", 0, first)).toEqual({ result: "gone" });
     });
 
+    it("refuses an entry that expects another one before it", async () => {
+      await using fixture = await place();
+      await using store = await fixture.open();
+      const { id } = await created(store, "a");
+      const first = entry("first");
+      await store.append(id, 0, first);
+      expect(await store.append(id, 1, entry("second"), { after: "another" })).toEqual({ result: "stale" });
+      const second = entry("second");
+      const appended = { result: "appended", revision: 2 };
+      expect(await store.append(id, 1, second, { after: first.id })).toEqual(appended);
+      expect(await store.append(id, 1, second, { after: first.id })).toEqual(appended);
+      expect((await store.entries(id, 0, 10)).map(({ body }) => body)).toEqual(["first", "second"]);
+    });
+
     it("lets one of many writers win each revision, and loses no entry", async () => {
       await using fixture = await place();
       const stores = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);

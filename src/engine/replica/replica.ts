@@ -40,7 +40,14 @@ import { publicationOf, without } from "./publication-of.ts";
 import { endsEarly, entriesUntil, inSequence, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
-import { appendFault, errorText, historyFull, isPassing, withoutAnswer } from "./store-faults.ts";
+import {
+  appendFault,
+  errorText,
+  historyFull,
+  isPassing,
+  lostChanges,
+  withoutAnswer,
+} from "./store-faults.ts";
 import { StoreReach } from "./store-reach.ts";
 import { orTooLate } from "./too-late.ts";
 import { TreeState } from "./tree-state.ts";
@@ -106,6 +113,8 @@ export class Replica implements Replication, AsyncDisposable {
   #unsubscribe = () => {};
   readonly #unsent: UnsentChanges;
   #revision: Revision = 0;
+  /** The id of the entry at that revision. The store may have lost it, and have got others since. */
+  #head: string | undefined;
   /** While files are being fetched. */
   #filling: Filling | undefined;
   #firstFiles: FirstFiles | undefined;
@@ -208,7 +217,7 @@ export class Replica implements Replication, AsyncDisposable {
           this.#noteAuthor(rest);
         });
         for (const { id, operations } of published) {
-          this.#advance(operations);
+          this.#advance(operations, id);
           this.#bases.delete(id);
         }
         return result;
@@ -270,7 +279,7 @@ export class Replica implements Replication, AsyncDisposable {
       if (Fault.is(error, "store_unavailable")) this.#unanswered.set(publication.id, sent);
       throw error;
     });
-    this.#advance(publication.operations);
+    this.#advance(publication.operations, publication.id);
   }
 
   /**
@@ -355,7 +364,7 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#publish(next);
     await this.#turns.take(async () => {
       // A look at the log may have found it already.
-      if (this.#revision === revision) this.#advance(next.operations);
+      if (this.#revision === revision) this.#advance(next.operations, next.id);
       if (this.#unsent.first === next) this.#unsent.sent();
     });
   }
@@ -477,7 +486,8 @@ export class Replica implements Replication, AsyncDisposable {
     const entry = entryOf(publication, complete);
     const objects = [...publication.contents];
     const limit = maxBytes === Infinity ? undefined : maxBytes;
-    const { result } = await this.#append(onto, entry, { objects, maxBytes: limit });
+    const after = onto === this.#revision ? this.#head : undefined;
+    const { result } = await this.#append(onto, entry, { objects, maxBytes: limit, after });
     if (result === "appended") {
       this.publishedBytes += entry.bytes;
       return this.#growth.note(this.storedBytes + entry.bytes);
@@ -500,9 +510,10 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  #advance(operations: readonly Operation[]): void {
+  #advance(operations: readonly Operation[], id: string): void {
     this.state.applyAll(operations);
     this.#revision++;
+    this.#head = id;
     for (const [id, { onto }] of this.#unanswered) if (onto < this.#revision) this.#unanswered.delete(id);
     this.#appending = false;
     if (!this.#replaying) this.#unsent.reached(this.#revision);
@@ -512,8 +523,10 @@ export class Replica implements Replication, AsyncDisposable {
   async #pull(): Promise<void> {
     if (this.#isBroken) await this.repair();
     for (;;) {
-      const entries = await this.#store.entries(this.id, this.#revision, batch);
-      for (const entry of inSequence(this.id, entries, this.#revision)) await this.#take(entry);
+      const known = Math.max(0, this.#revision - 1);
+      const entries = inSequence(this.id, await this.#store.entries(this.id, known, batch), known);
+      if (this.#revision > 0 && entries.length > 0) this.#assertSame(entries[0], this.#head);
+      for (const entry of entries) if (entry.revision > this.#revision) await this.#take(entry);
       if (entries.length < batch) return;
     }
   }
@@ -528,13 +541,17 @@ export class Replica implements Replication, AsyncDisposable {
     this.#assertReached(head, before);
   }
 
+  /** Faults: `store_unavailable` where the log has another entry in the place of one that is here. */
+  #assertSame(entry: LogEntry | undefined, id: string | undefined): void {
+    if (entry?.id === id) return;
+    const fault = lostChanges();
+    this.#isDown(fault); // reads say so, too
+    throw fault;
+  }
+
   /** Faults: `store_unavailable` where the store's head is not where its log has led. */
   #assertReached(head: Revision, known: Revision): void {
-    if (head < known)
-      throw new Fault("store_unavailable", {
-        reason: "damaged",
-        detail: "the store has lost changes that are here",
-      });
+    if (head < known) throw lostChanges();
     if (!(this.#revision >= head)) throw endsEarly(this.id, this.#revision, head);
   }
 
@@ -545,7 +562,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id)) {
       this.#used.add(entry.id);
       this.#noteAuthor({ id: entry.id, by });
-      return this.#advance(operations);
+      return this.#advance(operations, entry.id);
     }
     this.#notePulled(operations);
     const get = await this.#contents.fetched(operations);
@@ -555,7 +572,7 @@ export class Replica implements Replication, AsyncDisposable {
       const bases = this.#bases.get(entry.id);
       const overlapped = (at: string) => this.#tellOverlap(at, entry);
       await this.#copy.apply(entry.id, by, operations, this.state, get, { overlapped, bases });
-      this.#advance(operations);
+      this.#advance(operations, entry.id);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
       if (isAhead) return await this.#takeOver(entry, get);
@@ -579,11 +596,11 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     try {
       await this.#copy.apply(entry.id, by, operations, this.state, get);
-      this.#advance(operations);
+      this.#advance(operations, entry.id);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
       this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
-      this.#advance(operations);
+      this.#advance(operations, entry.id);
       await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     }
     for (const one of ours) if (!this.state.has(one)) this.#tellOverlap(one.at, entry);
@@ -601,7 +618,7 @@ export class Replica implements Replication, AsyncDisposable {
         if (!isDisagreement(error)) throw error;
       }
     }
-    this.#advance(operations);
+    this.#advance(operations, entry.id);
   }
 
   commandRuns(by: By, overlapped: (at: string) => void): () => void {
@@ -676,7 +693,7 @@ export class Replica implements Replication, AsyncDisposable {
   async replay(until: Revision): Promise<void> {
     this.#replaying = true;
     for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until))
-      this.#advance(bodyOf(entry).operations);
+      this.#advance(bodyOf(entry).operations, entry.id);
     this.#replaying = false;
   }
 
@@ -684,7 +701,7 @@ export class Replica implements Replication, AsyncDisposable {
   async replayKnown(until: Revision): Promise<void> {
     for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until)) {
       if (this.#copy.workspace.archive.changes.get(entry.id) === undefined) return;
-      this.#advance(bodyOf(entry).operations);
+      this.#advance(bodyOf(entry).operations, entry.id);
     }
   }
 
@@ -714,7 +731,7 @@ export class Replica implements Replication, AsyncDisposable {
   /** Asks for the revision, and applies what is missing. */
   async #catchUp(): Promise<void> {
     const began = clock();
-    const known = this.#revision;
+    const [known, head, wasLost] = [this.#revision, this.#head, this.#reach.isLost];
     try {
       const info = await this.#store.info(this.id);
       if (info === undefined || info.dropped !== undefined)
@@ -722,6 +739,10 @@ export class Replica implements Replication, AsyncDisposable {
       this.#growth.note(info.bytes);
       if (info.revision > this.#revision || this.#isBroken) await this.#turns.take(() => this.#pull());
       this.#assertReached(info.revision, known);
+      if (wasLost && known > 0) {
+        const [last] = await this.#store.entries(this.id, known - 1, 1);
+        this.#assertSame(last, head);
+      }
       this.#reach.answered(began);
       this.#isUp();
     } catch (error) {

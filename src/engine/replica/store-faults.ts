@@ -39,3 +39,9 @@ export function errorText(error: unknown): string {
   if (Fault.is(error, "history_full")) return `${error.data.used} of ${error.data.limit} bytes are used`;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** After a failover to a standby that was behind, or under the restore of an older backup. */
+export function lostChanges(): Fault {
+  const detail = "the store has lost changes that are here";
+  return new Fault("store_unavailable", { reason: "damaged", detail });
+}

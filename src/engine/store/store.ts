@@ -65,6 +65,8 @@ export interface AppendOptions {
   readonly objects?: readonly StoredObject[];
   /** The most bytes that the workspace may have afterwards. */
   readonly maxBytes?: number | undefined;
+  /** The id of the entry at the expected revision: `stale` where the log has another one there. */
+  readonly after?: string | undefined;
 }
 
 /**

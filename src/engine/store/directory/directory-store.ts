@@ -108,7 +108,7 @@ export class DirectoryStore implements WorkspaceStore {
     workspace: WorkspaceId,
     expected: Revision,
     entry: Entry,
-    { objects = [], maxBytes = Number.POSITIVE_INFINITY }: AppendOptions = {},
+    { objects = [], maxBytes = Number.POSITIVE_INFINITY, after }: AppendOptions = {},
   ): Promise<Appended> {
     return guarded(async () => {
       const info = this.#registry.info(workspace);
@@ -117,6 +117,7 @@ export class DirectoryStore implements WorkspaceStore {
       const isThere = () => log.revision > expected && log.read(expected + 1).id === entry.id;
       const appended: Appended = { result: "appended", revision: expected + 1 };
       if (info.revision !== expected) return isThere() ? appended : { result: "stale" };
+      if (after !== undefined && log.read(expected).id !== after) return { result: "stale" };
       if (info.bytes + entry.bytes > maxBytes) return { result: "over_quota" };
       await this.put(objects);
       if (!entry.objects.every(hash => this.#objects.has(hash))) return { result: "missing_objects" };

@@ -167,7 +167,7 @@ export class PostgresStore implements WorkspaceStore {
     workspace: WorkspaceId,
     expected: Revision,
     entry: Entry,
-    { objects = [], maxBytes }: AppendOptions = {},
+    { objects = [], maxBytes, after }: AppendOptions = {},
   ): Promise<Appended> {
     for (const [hash, bytes] of objects) if (contentHash(bytes) !== hash) throw invalid(hash);
     const small = await this.#putLarge(objects);
@@ -175,13 +175,14 @@ export class PostgresStore implements WorkspaceStore {
     for (const batch of before) await this.#connections.query(statements.put, givenIn(batch));
     const { id, body, bytes } = entry;
     const limit = maxBytes === undefined || maxBytes === Number.POSITIVE_INFINITY ? null : maxBytes;
-    const values = [...givenIn(last), workspace, expected, id, body, joined(entry.objects), bytes, limit];
+    const named = joined(entry.objects);
+    const values = [...givenIn(last), workspace, expected, id, body, named, bytes, limit, after ?? null];
     const [moved] = await this.#connections.prepared<{ revision: string }>(
       "polyfs_append",
       statements.append,
       values,
     );
-    if (moved === undefined) return this.#whyNot(workspace, expected, entry, limit);
+    if (moved === undefined) return this.#whyNot(workspace, expected, entry, limit, after);
     const revision = Number(moved.revision);
     this.#connections.hint(`${workspace} ${revision}`);
     return { result: "appended", revision };
@@ -192,16 +193,19 @@ export class PostgresStore implements WorkspaceStore {
     expected: Revision,
     { id, bytes }: Entry,
     limit: number | null,
+    after: string | undefined,
   ): Promise<Appended> {
     const [row] = await this.#connections.query<{
       revision: string;
       bytes: string;
       dropped: boolean;
+      last: string | null;
       next: string | null;
     }>(statements.refusal, [workspace, expected]);
     if (row === undefined || row.dropped) return { result: "gone" };
     if (row.next === id) return { result: "appended", revision: expected + 1 };
     if (Number(row.revision) !== expected) return { result: "stale" };
+    if (after !== undefined && row.last !== after) return { result: "stale" };
     if (limit !== null && Number(row.bytes) + bytes > limit) return { result: "over_quota" };
     return { result: "missing_objects" };
   }

@@ -15,7 +15,7 @@ const again =
 
 export const put = `with ${given}, put as (${putting} ${again}) select 1`;
 
-/** $4 workspace, $5 expected, $6 id, $7 body, $8 hashes that are named (joined), $9 bytes, $10 limit */
+/** $4 workspace, $5 expected, $6 id, $7 body, $8 hashes that are named (joined), $9 bytes, $10 limit, $11 the id at $5 */
 export const append = `
   with ${given},
   named as (
@@ -26,6 +26,8 @@ export const append = `
     update polyfs_workspace set revision = revision + 1, bytes = bytes + $9::bigint
     where id = $4::text and dropped is null and revision = $5::bigint
       and ($10::bigint is null or bytes + $9::bigint <= $10::bigint)
+      and ($11::text is null or exists (
+        select from polyfs_entry e where e.workspace = $4::text and e.revision = $5::bigint and e.id = $11::text))
       and not exists (
         select from named where hash not in (select hash from given)
           and not exists (select from polyfs_object where polyfs_object.hash = named.hash))
@@ -45,6 +47,7 @@ export const append = `
 /** Why nothing was appended. */
 export const refusal = `
   select w.revision, w.bytes, w.dropped is not null as dropped,
+         (select id from polyfs_entry e where e.workspace = w.id and e.revision = $2::bigint) as last,
          (select id from polyfs_entry e where e.workspace = w.id and e.revision = $2::bigint + 1) as next
   from polyfs_workspace w where w.id = $1::text`;
 

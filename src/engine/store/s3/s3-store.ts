@@ -249,15 +249,19 @@ export class S3Store implements WorkspaceStore {
     workspace: WorkspaceId,
     expected: Revision,
     entry: Entry,
-    { objects = [], maxBytes = Number.POSITIVE_INFINITY }: AppendOptions = {},
+    { objects = [], maxBytes = Number.POSITIVE_INFINITY, after }: AppendOptions = {},
   ): Promise<Appended> {
-    const info = await this.info(workspace);
+    const [info, last] = await Promise.all([
+      this.info(workspace),
+      after === undefined ? undefined : this.#entry(workspace, expected),
+    ]);
     if (info === undefined || info.dropped !== undefined) return { result: "gone" };
     if (this.#heads.get(workspace)?.isDamaged === true)
       throw unavailable("damaged", `entry ${info.revision} of workspace ${workspace}`);
     const appended: Appended = { result: "appended", revision: expected + 1 };
     const isThere = async () => (await this.#entry(workspace, expected + 1))?.id === entry.id;
     if (info.revision !== expected) return (await isThere()) ? appended : { result: "stale" };
+    if (last?.id !== after) return { result: "stale" };
     if (info.bytes + entry.bytes > maxBytes) return { result: "over_quota" };
     await this.put(objects);
     const given = new Set(objects.map(([hash]) => hash));
