@@ -76,7 +76,7 @@ const servers = new Set<Server>();
 async function start(name: string, ...args: readonly string[]): Promise<Server> {
   const root = join(scratch, name);
   mkdirSync(root, { recursive: true });
-  const line = ["--http", "0", "--stateless", "--log-level", "info", "--max-requests-per-minute", "1000000"];
+  const line = ["--http", "0", "--stateless", "--log-level", "info"];
   const child = spawn(process.execPath, [program, ...line, ...args, root], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, POLYFS_STATE_DIR: join(scratch, `state-${name}`) },

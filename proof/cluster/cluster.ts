@@ -108,8 +108,8 @@ export class Cluster implements AsyncDisposable {
     const store = this.#addresses[i] ?? this.#store;
     const args = [
       ...["--store", store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"],
-      ...["--max-concurrent-calls", "1000", "--max-requests-per-minute", "1000000"],
-      ...(this.#token === "" ? [] : ["--tokens", this.#tokens]),
+      ...["--max-concurrent-calls", "1000"],
+      ...(this.#token === "" ? [] : ["--tokens", this.#tokens, "--max-requests-per-minute", "1000000"]),
     ];
     // The second replica's clock is an hour ahead, the third one's an hour behind.
     const offset = [undefined, "+3600s", "-3600s"][i % 3];

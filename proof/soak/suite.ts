@@ -62,7 +62,7 @@ async function run(trial: Trial, base: string): Promise<void> {
   prepareBlobs(root, chance);
   for (let i = 0; i < clients; i++) writeFileSync(join(root, `home0/c${i}.txt`), `file ${i}\n`);
 
-  const server = new HttpServer(root, state, ["--max-requests-per-minute", "1000000"]);
+  const server = new HttpServer(root, state);
   const locks = new FileLocks();
   const own = () => new Chance(chance.below(2 ** 31));
   const soakClients = Array.from({ length: clients }, (_, i) => {

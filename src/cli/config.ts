@@ -11,8 +11,11 @@ import { readSandboxProfile } from "./sandbox-profile.ts";
 
 export interface Config extends Values {
   readonly grants: readonly Grant[];
-  /** The options that are set. */
-  readonly given: ReadonlySet<string>;
+  /**
+   * The options that are set, by the command line (0), our variables (1) or the file (2). Variables that contracts
+   * publish do not count: they may be set for other programs.
+   */
+  readonly given: ReadonlyMap<string, number>;
 }
 
 export function configure(commandLine: OptionLayer, environment: NodeJS.ProcessEnv, base: string): Config {
@@ -21,6 +24,10 @@ export function configure(commandLine: OptionLayer, environment: NodeJS.ProcessE
   if (file !== undefined) layers.push(readConfigFile(file));
   const dialect =
     layers.map(({ values }) => values.dialect).find(name => name !== undefined) ?? defaultDialect;
+  // The first one counts.
+  const given = new Map(
+    layers.flatMap(({ values }, layer) => Object.keys(values).map(name => [name, layer] as const)).reverse(),
+  );
   if (dialect !== undefined) layers.splice(2, 0, readPublished(environment, base, dialect));
   const values: Values = Object.assign(defaults(), ...layers.map(layer => layer.values).reverse());
   const named = layers.map(layer => layer.grants).find(some => some.length > 0) ?? [];
@@ -29,7 +36,7 @@ export function configure(commandLine: OptionLayer, environment: NodeJS.ProcessE
   if (values["allow-cwd"]) grants.push({ path: base, access: "read-write" });
   return {
     ...values,
-    given: new Set(layers.flatMap(layer => Object.keys(layer.values))),
+    given,
     grants: values["read-only"] ? grants.map(({ path }) => ({ path, access: "read-only" })) : grants,
   };
 }

@@ -40,7 +40,7 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
           return new OAuth({ issuer, audience, rootsClaim, workspaceClaim, workspace, log, ...limits });
         });
   if (byFile !== undefined && byIssuer !== undefined) return either(byFile, byIssuer);
-  return byFile ?? byIssuer ?? openAccess(workspace);
+  return byFile ?? byIssuer ?? openAccess(workspace, limits);
 }
 
 /** Tokens of the file are recognised by their prefix. */

@@ -10,7 +10,7 @@ import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { logOf, tellStart } from "./log.ts";
-import { unusedOn } from "./modes.ts";
+import { refuseWithoutEffect } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
 import { refuseUnshared } from "./replica-directory.ts";
@@ -26,7 +26,7 @@ export async function serve(given: Config): Promise<void> {
   // Before anything is opened: inherited descriptors would be passed on to every command.
   if (process.channel === undefined) closeInherited();
   const log = logOf(given);
-  unusedOn(given);
+  refuseWithoutEffect(given);
   if (given.http !== undefined) return await (await import("./http.ts")).serveOverHttp(given, log);
   const dialect = await chooseDialect(given.dialect);
   const { config, workspaces } = await servedBy(given, dialect, log);

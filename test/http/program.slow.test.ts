@@ -95,6 +95,15 @@ describe("polyfs token", () => {
     [["remove", "nobody"], "cannot be read"],
     [["add", "x", "--expires", "2020-01-01"], "is in the past"],
     [["add", "x", "--expires", "0d"], "is in the past"],
+    [["add", "x", "--expires", "2127-02-31"], "--expires needs"],
+    [["add", "x", "--expires", "2127-13-01"], "--expires needs"],
+    [["add", "x", "--expires", "2127-04-31T10:00:00Z"], "--expires needs"],
+    [["add", "x", "--expires", "30"], "--expires needs"],
+    [["add", "x", "--effects", "reads", "--tools", "write_file"], "--tools write_file has no effect"],
+    [["add", "x", "--dialect", "polyfs", "--tools", "run_command"], "--tools run_command has no effect"],
+    [["list", "--effects", "reads"], "--effects has no effect"],
+    [["remove", "x", "--expires", "2d"], "--expires has no effect"],
+    [["rotate", "x", "--tools", "read_file"], "--tools has no effect"],
     [["add", "x", "--read", "/no/such/directory"], "no such directory"],
     [["add", "x", "--write", "/etc/hostname"], "not a directory"],
     [["add", "x", "--tools", "read_file,raed_file"], 'no tool "raed_file"'],
@@ -197,28 +206,6 @@ describe("the log", () => {
       expect.objectContaining({ level: "debug", message: "answered server/discover", request: '"seven"' }),
     );
     expect(polyfs(["--log-level", "error", root]).stderr).toBe("");
-  });
-});
-
-describe("an option that has no effect", () => {
-  it.each([
-    [["--stateless"], "--stateless has no effect without --http"],
-    [["--oauth-issuer", "https://a.example"], "--oauth-issuer has no effect without --http"],
-    [["--tokens", "t.json"], "--tokens has no effect without --http"],
-    [["--max-sessions", "7"], "--max-sessions has no effect without --http"],
-    [["--metrics-listen", "0"], "--metrics-listen has no effect without --http"],
-    [["--audit-max-bytes", "7"], "--audit-max-bytes has no effect without --audit"],
-    [["--http", "0", "--tls-cert", "c.pem"], "--tls-cert has no effect without --tls-key"],
-    [["--http", "0", "--oauth-roots-claim", "x"], "--oauth-roots-claim has no effect without --oauth-issuer"],
-  ])("%j is refused", (args, reason) => {
-    const { code, stderr } = polyfs([...args, tree()]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
-  });
-
-  it("is refused from the environment, too, but not where it is switched off", () => {
-    const root = tree();
-    expect(polyfs([root], { env: { POLYFS_STATELESS: "1" } }).stderr).toContain("--stateless has no effect");
-    expect(polyfs(["--no-stateless", root]).code).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import { writtenDate } from "../../engine/text/written-date.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
 import { Root } from "../../engine/workspace/root.ts";
 import { fromHome, wholeNumber } from "../layer.ts";
@@ -47,10 +48,12 @@ const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 export function momentIn(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const [, count, unit = ""] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const moment = count === undefined ? Date.parse(text) : Date.now() + Number(count) * (units[unit] ?? 0);
+  const moment = count === undefined ? writtenDate(text) : Date.now() + Number(count) * (units[unit] ?? 0);
   const date = new Date(moment);
   if (Number.isNaN(date.getTime()))
-    throw new UsageError(`--expires needs a date or a time from now (30d), not ${JSON.stringify(text)}`);
+    throw new UsageError(
+      `--expires needs a date (2027-01-31) or a time from now (30d), not ${JSON.stringify(text)}`,
+    );
   if (date.getTime() <= Date.now())
     throw new UsageError(`--expires ${text} is in the past (${date.toISOString()})`);
   return date.toISOString();

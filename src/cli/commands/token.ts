@@ -61,7 +61,9 @@ export const token = command({
   most: 2,
   verbs: ["add", "rotate", "list", "remove"],
   async run(given) {
-    const [verb, name] = given.operands;
+    const [verb = "", name] = given.operands;
+    const unused = [...given.own.keys()].find(option => !(optionsOf[verb] ?? isAny)(option));
+    if (unused !== undefined) throw new UsageError(`--${unused} has no effect with polyfs token ${verb}`);
     const file = fileIn(given.config.tokens);
     if (verb === "list") return await list(tokensIn(file));
     if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
@@ -71,6 +73,15 @@ export const token = command({
   },
 });
 
+const isAny = () => true;
+
+/** The options that a verb takes. */
+const optionsOf: Readonly<Record<string, (option: string) => boolean>> = {
+  rotate: option => option === "expires",
+  list: () => false,
+  remove: () => false,
+};
+
 async function add(file: string, name: string, { own, each, config }: Given): Promise<number> {
   const before = tokensIn(file, []);
   if (before.some(record => record.name === name))
@@ -79,13 +90,14 @@ async function add(file: string, name: string, { own, each, config }: Given): Pr
   if (dialect !== undefined && !Object.hasOwn(dialects, dialect))
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
   const tools = own.get("tools")?.split(",");
-  await refuseUnknownTools(tools, dialect);
+  const effects = own.get("effects")?.split(",");
+  await refuseUnusableTools(tools, dialect, effects ?? ["reads", "writes"]);
   const secret = newToken();
   const record = {
     name,
     hash: hashText(secret),
     roots: grantsIn(each("read"), each("write")),
-    effects: own.get("effects")?.split(","),
+    effects,
     tools,
     dialect,
     workspace: own.get("workspace"),
@@ -129,13 +141,28 @@ async function rotate(file: string, name: string, { own }: Given): Promise<numbe
   return 0;
 }
 
-async function refuseUnknownTools(tools: readonly string[] | undefined, dialect: string | undefined) {
+async function refuseUnusableTools(
+  tools: readonly string[] | undefined,
+  dialect: string | undefined,
+  effects: readonly string[],
+): Promise<void> {
   if (tools === undefined) return;
   const loads = Object.entries(dialects).filter(([name]) => dialect === undefined || name === dialect);
   const loaded = await Promise.all(loads.map(([, load]) => load()));
-  const names = loaded.flatMap(one => one.tools.map(({ name }) => name));
+  const known = loaded.flatMap(one => one.tools);
+  const names = known.map(({ name }) => name);
   const unknown = tools.find(tool => !names.includes(tool));
-  if (unknown === undefined) return;
+  if (unknown === undefined) {
+    // Dialects have different tools of one name.
+    const useless = tools.find(tool =>
+      known.every(({ name, effect }) => name !== tool || !effects.includes(effect)),
+    );
+    if (useless === undefined) return;
+    const needed = known.find(({ name }) => name === useless)?.effect;
+    throw new UsageError(
+      `--tools ${useless} has no effect without --effects ${[...effects, needed].join()}: the token may not call it`,
+    );
+  }
   const where = dialect === undefined ? "" : ` in ${dialect}`;
   throw new UsageError(`no tool ${JSON.stringify(unknown)}${where}${suggestion(unknown, names)}`);
 }

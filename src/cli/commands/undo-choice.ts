@@ -1,9 +1,11 @@
 // Which changes `polyfs undo` is about: one by its id, the last one, or all of a time, a connection or a client.
+
 import { isClientNamed } from "../../engine/client-name.ts";
 import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
 import { isLeft } from "../../engine/history/left.ts";
 import { standing } from "../../engine/history/standing.ts";
+import { writtenDate } from "../../engine/text/written-date.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -56,7 +58,7 @@ function isOfTask(record: ChangeRecord, latest: ChangeRecord | undefined): boole
 async function beginning(workspace: Workspace, text: string): Promise<{ after: string; time: number }> {
   const ago = timeAgo(text);
   if (ago !== undefined) return { after: "", time: Date.now() - ago };
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = writtenDate(text);
   if (!Number.isNaN(time)) return { after: "", time };
   if (/^[0-9a-z]{6,}$/.test(text)) return { after: (await changeNamed(workspace, text)).id, time: 0 };
   throw new UsageError(

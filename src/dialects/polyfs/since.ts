@@ -1,6 +1,8 @@
 // From when on: a change, a time ago such as `2h`, or the `start` of this connection.
+
 import type { CallContext } from "../../contract/context.ts";
 import { changeNamed } from "../../engine/history/changes.ts";
+import { writtenDate } from "../../engine/text/written-date.ts";
 import { refused } from "./failure.ts";
 
 const units: Readonly<Record<string, number>> = {
@@ -22,7 +24,7 @@ export async function sinceOf(written: string | undefined, call: CallContext): P
   if (written === "start") return { since: call.session.started };
   const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(written) ?? [];
   if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
-  const time = /^\d{4}-\d\d-\d\d/.test(written) ? Date.parse(written) : Number.NaN;
+  const time = writtenDate(written);
   if (!Number.isNaN(time)) return { since: time };
   if (!/^[0-9a-z]{6,}$/.test(written))
     throw refused(

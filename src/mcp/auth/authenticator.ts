@@ -14,11 +14,15 @@ export interface Authenticator extends Disposable {
 }
 
 /** Every caller may do everything that is served. */
-export function openAccess(workspace: Workspace): Authenticator {
+export function openAccess(
+  workspace: Workspace,
+  { concurrency }: { readonly concurrency?: number } = {},
+): Authenticator {
   const anonymous = new Principal({
     owner: "",
     workspace,
     narrowed: false,
+    ...(concurrency !== undefined && { concurrency }),
     reviews: workspace,
     reach: { access: "read-write" },
     browses: true,

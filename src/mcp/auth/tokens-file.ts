@@ -1,7 +1,9 @@
 // The token file: who may call, and with which rights. It holds only hashes of tokens; each token is 256 random bits,
 // so a plain hash is enough. An unknown key is refused: it may have been meant as a restriction.
+
 import { hash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
+import { writtenDate } from "../../engine/text/written-date.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
 import { isRecord } from "../jsonrpc.ts";
@@ -59,7 +61,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   dialect: [value => typeof value === "string", "a name"],
   workspace: [value => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value), "a name"],
   workspaceId: [value => typeof value === "string" && /^[\w.-]{1,100}$/.test(value), "the id of a workspace"],
-  expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
+  expires: [value => typeof value === "string" && !Number.isNaN(writtenDate(value)), "a date and time"],
   perMinute: [isCount, "a whole number, 1 or more"],
   concurrency: [isCount, "a whole number, 1 or more"],
   maxBytes: [isCount, "a whole number, 1 or more"],

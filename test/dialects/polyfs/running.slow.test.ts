@@ -167,7 +167,7 @@ describe.runIf(hasSandbox)("with --allow-run", () => {
 describe("without permission to run commands", () => {
   it("commands are not offered by default, or with --no-run", async () => {
     await using fixture = new Fixture();
-    for (const args of [[], ["--allow-run=unsandboxed", "--no-run"]]) {
+    for (const args of [[], ["--no-run"]]) {
       const names = (await (await fixture.serve({ args })).tools()).map(tool => tool.name);
       expect(names).not.toContain("run_command");
     }
