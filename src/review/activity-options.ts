@@ -16,7 +16,7 @@ export interface ActivityOptions {
   roots(): readonly string[];
   /** Writes into the policy file that these need no question from now on. Absent where there is no such file. */
   readonly writeRule?:
-    | ((needs: readonly Need[]) => { readonly file: string; readonly text: string })
+    | ((needs: readonly Need[]) => Promise<{ readonly file: string; readonly text: string }>)
     | undefined;
   /** How long a question waits. */
   readonly patienceMs?: number;

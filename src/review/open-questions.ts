@@ -23,6 +23,8 @@ interface Pending {
 export class OpenQuestions {
   readonly #options: ActivityOptions;
   readonly #tell: (message: FromServer) => void;
+  /** Questions whose answer is being made a rule. */
+  readonly #writing = new Set<string>();
   readonly #pending = new Map<string, Pending>();
 
   constructor(options: ActivityOptions, tell: (message: FromServer) => void) {
@@ -59,10 +61,10 @@ export class OpenQuestions {
   /** What a page says. What is not a clear yes is a no. */
   answer(id: string, { answer, reason }: AnswerRequest): void {
     const pending = this.#pending.get(id);
-    if (pending === undefined) return;
+    if (pending === undefined || this.#writing.has(id)) return;
     if (answer === "once") pending.end({ allowed: true }, { outcome: "allowed" });
     else if (answer === "task") pending.end({ allowed: true, lasting: true }, { outcome: "allowed" });
-    else if (answer === "rule") this.#writeRule(pending);
+    else if (answer === "rule") void this.#writeRule(id, pending);
     else
       pending.end(
         {
@@ -83,12 +85,15 @@ export class OpenQuestions {
   }
 
   /** Where the rule cannot be written, this call is allowed all the same: that was part of the answer. */
-  #writeRule({ asked, end }: Pending): void {
+  async #writeRule(id: string, { asked, end }: Pending): Promise<void> {
     let rule: SettledQuestion["rule"];
+    this.#writing.add(id);
     try {
-      rule = this.#options.writeRule?.(asked.needs);
+      rule = await this.#options.writeRule?.(asked.needs);
     } catch {
       rule = undefined;
+    } finally {
+      this.#writing.delete(id);
     }
     end({ allowed: true, lasting: true }, { outcome: "allowed", ...(rule && { rule }) });
   }

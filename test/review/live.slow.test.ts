@@ -168,6 +168,23 @@ describe("questions of the policy", () => {
     expect(rules).toMatchObject([rule, { ask: ["delete"] }]);
   });
 
+  it("answers that several servers make rules at the same time are all added to the file", async () => {
+    const { fixture, agent, page, policy } = await asking([rule]);
+    const agents = [agent];
+    while (agents.length < 6)
+      agents.push(await fixture.agent(`asker${agents.length}`, ["--policy", policy, fixture.root]));
+    const stream = await page.events();
+    const names = agents.map((_, i) => `migrations/${i}.sql`);
+    const calls = agents.map((one, i) => one.call("write_file", { path: names[i], content: "uno\n" }));
+    const ids: string[] = [];
+    while (ids.length < agents.length) ids.push((await stream.next("question")).data.id);
+    await Promise.all(ids.map(id => page.post(`api/questions/${id}`, { answer: "rule" })));
+    for (const call of calls) expect((await call).isError).toBe(false);
+    const { rules } = JSON.parse(readFileSync(policy, "utf8"));
+    const allowed = rules.flatMap(({ paths }: { paths: string[] }) => paths);
+    expect(allowed).toEqual(expect.arrayContaining(names.map(name => expect.stringContaining(name))));
+  });
+
   it("without a page the client is asked, and if it cannot be, the answer names the command that grants", async () => {
     const { fixture, agent, page, policy } = await asking([rule]);
     const refused = await agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });

@@ -5,6 +5,7 @@ import type { Need } from "../../engine/policy/approval.ts";
 import { ruleName } from "../../engine/policy/rule.ts";
 import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
+import { claimFile } from "../claimed-file.ts";
 import type { ChosenPolicy } from "./policy-choice.ts";
 import { type PolicyDocument, parsePolicy } from "./policy-file.ts";
 
@@ -13,7 +14,8 @@ type DocumentRule = PolicyDocument["rules"][number];
 /** Undefined if no file holds the policy. */
 export function ruleWriter({ file }: ChosenPolicy) {
   if (file === undefined) return undefined;
-  return (needs: readonly Need[]): { file: string; text: string } => {
+  return async (needs: readonly Need[]): Promise<{ file: string; text: string }> => {
+    using _ = await claimFile(file);
     const before = readNamedFile(file);
     const parsed = parsePolicy(before);
     if ("wrong" in parsed) throw new Fault("invalid_argument", { message: `the policy ${file} is invalid` });
