@@ -312,6 +312,35 @@ it("what a command did while the store was lost stays if a change of others cann
   expect(Object.keys(a.tree())).toContain("d/x.txt");
 });
 
+it("what a command did while the store was lost is not sent together with the work of one that runs", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const [first, second] = ["first", "second"].map(client => ({
+    ...{ action: "run_command", client, connection: client },
+  }));
+  if (first === undefined || second === undefined) throw new Error("two commands");
+  const ends = [first, second].map(by => a.replica.commandRuns(by, () => {}));
+  a.put("first.txt", "made\n");
+  a.put("second.txt", "made\n");
+  a.line.isCut = true;
+  await expect(a.replica.publishChanges(first)).rejects.toThrow();
+  ends[0]?.();
+  a.line.isCut = false;
+  await a.replica.refresh("writes");
+  const change = {
+    id: a.workspace.archive.changes.newId(),
+    own: (path: string) => path.endsWith("/second.txt"),
+  };
+  expect(await a.replica.publishChanges(second, undefined, change)).toBe(change.id);
+  await a.replica.publishChanges(second);
+  ends[1]?.();
+  await b.replica.refresh("writes");
+  expect(b.tree()).toEqual(a.tree());
+  const found = (await listChanges(b.workspace, { limit: 10 })).find(one => one.id === change.id);
+  expect(found?.files.map(({ at }) => basename(at))).toEqual(["second.txt"]);
+});
+
 it("a command is answered with the id of its work that a tool's change had to send before", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines }, {}, line => {

@@ -128,7 +128,7 @@ export class Replica implements Replication, AsyncDisposable {
   /** Changes of commands that could not be published, by id. Each is tried again under its id and for its author. */
   readonly #pending = new Map<string, PendingChange>();
   /** Commands have changed files while the store could not be reached. */
-  #unpublished: { readonly by: By; readonly isSeparate: boolean } | undefined;
+  #unpublished: By | undefined;
   #onClose = () => {};
   /** What sent changes were computed from, by change and path, until they are done here. */
   readonly #bases = new Map<string, Publication["bases"]>();
@@ -421,9 +421,8 @@ export class Replica implements Replication, AsyncDisposable {
     }
     if (change?.id !== undefined) this.#pending.set(change.id, { by, change, maxBytes });
     const earlier = this.#unpublished;
-    const isOnly = earlier === undefined || earlier.by.connection === by.connection;
-    const isSeparate = change !== undefined || earlier?.isSeparate === true;
-    this.#unpublished = { by: isOnly ? by : unknownAuthor, isSeparate };
+    const isOnly = earlier === undefined || earlier.connection === by.connection;
+    this.#unpublished = isOnly ? by : unknownAuthor;
   }
 
   async #publishPending(): Promise<void> {
@@ -755,14 +754,14 @@ export class Replica implements Replication, AsyncDisposable {
     this.#reach.isUp();
     const unpublished = this.#unpublished;
     this.#unpublished = undefined;
-    if (unpublished !== undefined)
-      void this.#publishLate(unpublished.by, unpublished.isSeparate).catch(() => {});
+    if (unpublished !== undefined) void this.#publishLate(unpublished).catch(() => {});
     else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
   }
 
-  async #publishLate(by: By, isSeparate: boolean): Promise<void> {
+  async #publishLate(by: By): Promise<void> {
     await this.#publishPending();
-    if (!isSeparate || this.#commands.size === 0) await this.publishChanges(by);
+    if (this.#commands.size === 0) await this.publishChanges(by);
+    else this.#unpublished ??= by; // what is left may be the work of a command that runs
   }
 
   #isDown(error: unknown): void {
