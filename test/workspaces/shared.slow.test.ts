@@ -182,3 +182,35 @@ describe("a shared workspace that callers enter", () => {
     await expect(places.for(principal, "other")).rejects.toMatchObject({ code: "store_unavailable" });
   });
 });
+
+it("two servers merge one fork at the same time, again and again, and neither is refused", async () => {
+  const { base, engine, workspaces } = await served();
+  const store = new DirectoryStore(join(base, "store"));
+  const others = new SharedWorkspaces({
+    ...{ directory: join(base, "other workspaces"), store, method: "copy" as const },
+  });
+  const other: Engine = openEngine({ roots: [], state: join(base, "other state"), workspaces: others });
+  onTestFinished(async () => {
+    await others[Symbol.asyncDispose]();
+    other[Symbol.dispose]();
+  });
+  for (let i = 0; i < 5; i++) {
+    await workspaces.fork(`task${i}`, "main", "");
+    const record = await workspaces.find(`task${i}`);
+    await workspaces.ready(record);
+    using tree = workspaces.openTree(record, engine.workspace, "read-write");
+    const made = ["new.txt", "another.txt"].map(name => ({
+      ...{ kind: "write" as const, path: tree.at(`${i}-${name}`), bytes: Buffer.from(`${i}\n`) },
+    }));
+    await tree.commit(made);
+    await others.ready(await others.find(`task${i}`));
+    await Promise.all([
+      workspaces.merge(record, engine.workspace),
+      others.merge(await others.find(`task${i}`), other.workspace),
+    ]);
+  }
+  const main = await others.find("main");
+  using tree = others.openTree(main, other.workspace, "read-only");
+  using directory = tree.directory(tree.at("."));
+  expect(directory.entries()).toHaveLength(11);
+});

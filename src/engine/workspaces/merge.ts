@@ -1,6 +1,6 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
-import { Fault } from "../fault.ts";
+import { Fault, type FaultCode } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
@@ -50,8 +50,20 @@ export interface MergeOptions {
   readonly prefer?: "fork" | "base" | undefined;
 }
 
-/** How often it is planned again because the base changed meanwhile. */
-const rounds = 8;
+/** How often it is planned again because the base changed meanwhile. A base that is shared may change all the time. */
+const rounds = 30;
+
+/** What a commit says where the base is not as it was planned: a path has appeared, is gone, or is something else. */
+const overtaken: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "changed_meanwhile",
+  "exists",
+  "not_found",
+  "parent_not_found",
+  "not_a_file",
+  "not_a_directory",
+  "not_empty",
+  "is_a_link",
+]);
 
 type MergeTrees = Omit<ForkTrees, "bases" | "base"> & { readonly base: NonNullable<ForkTrees["base"]> };
 
@@ -78,7 +90,7 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
         .map(fileOf);
       return { files, ...(change !== undefined && { change }), ...(!isNoted && { unnoted: true }) };
     } catch (error) {
-      if (!Fault.is(error, "changed_meanwhile") || round === rounds) throw error;
+      if (!(error instanceof Fault) || !overtaken.has(error.code) || round === rounds) throw error;
     }
   }
 }
