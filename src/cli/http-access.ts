@@ -40,7 +40,11 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
           return new OAuth({ issuer, audience, rootsClaim, workspaceClaim, workspace, log, ...limits });
         });
   if (byFile !== undefined && byIssuer !== undefined) return either(byFile, byIssuer);
-  return byFile ?? byIssuer ?? openAccess(workspace, limits);
+  const identifying = byFile ?? byIssuer;
+  if (identifying !== undefined) return identifying;
+  // Callers who are not identified share one count, so it has no default.
+  const { perMinute, ...others } = limits;
+  return openAccess(workspace, config.given.has("max-requests-per-minute") ? limits : others);
 }
 
 /** Tokens of the file are recognised by their prefix. */

@@ -86,7 +86,7 @@ export const httpOptions = {
   "max-requests-per-minute": {
     kind: "number",
     default: 6000,
-    help: "With --http: requests per minute with one token, unless the token sets a limit",
+    help: "With --http: requests per minute with one token, unless the token sets a limit; without tokens, of all callers, if it is set",
   },
 } as const satisfies Record<string, Option>;
 

@@ -39,10 +39,6 @@ const noSandbox: OptionNeed = {
   isMet: config => config["allow-run"] === "unsandboxed",
   unmet: "without --allow-run=unsandboxed",
 };
-const tokens: OptionNeed = {
-  isMet: config => config.tokens !== undefined || config["oauth-issuer"] !== undefined,
-  unmet: "without --tokens or --oauth-issuer",
-};
 const sessions: OptionNeed = {
   isMet: config => !config.stateless,
   unmet: "with --stateless",
@@ -109,7 +105,7 @@ export const needs: Readonly<Record<OptionName, readonly OptionNeed[]>> = {
   "max-body-bytes": [http],
   "max-sessions": [http, sessions],
   "max-concurrent-calls": [http],
-  "max-requests-per-minute": [http, tokens],
+  "max-requests-per-minute": [http],
   "log-level": [],
   "log-format": [],
   config: [],

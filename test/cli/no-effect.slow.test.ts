@@ -78,10 +78,7 @@ const without: Partial<Record<OptionName, readonly (readonly [more: string, reas
     ["--http 0 --stateless", "with --stateless"],
   ],
   "max-concurrent-calls": [["", "without --http"]],
-  "max-requests-per-minute": [
-    ["", "without --http"],
-    ["--http 0", "without --tokens or --oauth-issuer"],
-  ],
+  "max-requests-per-minute": [["", "without --http"]],
 };
 
 /** A value that the option takes and that is not its default. */

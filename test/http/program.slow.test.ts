@@ -57,6 +57,19 @@ describe("a start over HTTP", () => {
   });
 });
 
+describe("a server without tokens", () => {
+  it("limits requests only if it is told to, and then those of all callers together", async () => {
+    const statuses = async (...args: readonly string[]) => {
+      const { url } = await start(...args, tree());
+      const calls = Array.from({ length: 8 }, () => modern(`${url}/mcp`, "tools/list"));
+      return (await Promise.all(calls)).map(({ status }) => status).sort();
+    };
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+    const limited = await statuses("--max-requests-per-minute", "5");
+    expect(limited).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+  });
+});
+
 describe("polyfs token", () => {
   it("adds a token that is printed once and stored as a hash, and removes it", async () => {
     const file = join(tree(), "tokens.json");

@@ -16,13 +16,14 @@ export interface Authenticator extends Disposable {
 /** Every caller may do everything that is served. */
 export function openAccess(
   workspace: Workspace,
-  { concurrency }: { readonly concurrency?: number } = {},
+  { concurrency, perMinute }: { readonly concurrency?: number; readonly perMinute?: number } = {},
 ): Authenticator {
   const anonymous = new Principal({
     owner: "",
     workspace,
     narrowed: false,
     ...(concurrency !== undefined && { concurrency }),
+    ...(perMinute !== undefined && { perMinute }),
     reviews: workspace,
     reach: { access: "read-write" },
     browses: true,
