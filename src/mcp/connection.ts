@@ -19,7 +19,7 @@ import {
   wholeText,
 } from "./jsonrpc.ts";
 import type { Log } from "./log.ts";
-import type { Caller, Method, MethodAnswer, Params } from "./method.ts";
+import { type Caller, type Method, type MethodAnswer, type Params, unknownMethod } from "./method.ts";
 import { Negotiation } from "./negotiation.ts";
 import { Outgoing } from "./outgoing.ts";
 import { ClientRoots, type RootsListener } from "./roots.ts";
@@ -195,7 +195,8 @@ export class Connection {
     running.listens = name === "subscriptions/listen";
     this.#running.add(running);
     try {
-      const method = this.#admit(name, params, running);
+      const admitted = this.#admitted(name, params, running);
+      const method = admitted instanceof Promise ? await admitted : admitted;
       // Where the client's roots decide what may be reached, a call waits until they are known.
       if (name === "tools/call" && this.#roots.known !== undefined) await this.#roots.known;
       if (running.cancelled) return undefined;
@@ -208,6 +209,20 @@ export class Connection {
       return running.cancelled ? undefined : errorFrame(id, rpcErrorOf(error, this.#options.log, name, id));
     } finally {
       this.#running.delete(running);
+    }
+  }
+
+  /** A request that no method gets is recorded, too. */
+  #admitted(name: string, params: unknown, running: Running): Method | Promise<Method> {
+    try {
+      return this.#admit(name, params, running);
+    } catch (error) {
+      const { record, server } = this.#options;
+      if (record === undefined) throw error;
+      const known = server.methods.has(name) ? name : unknownMethod;
+      return record(known, asParams(params), running, () => Promise.reject(error)).then(() => {
+        throw error;
+      });
     }
   }
 

@@ -51,7 +51,8 @@ function toStandardError(line: string): void {
 }
 
 function textLine(level: LogLevel, message: string, cause: unknown, fields: LogFields = {}): string {
-  const about = Object.entries(fields).map(([name, value]) => ` ${name}=${textOf(value)}`);
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const about = known.map(([name, value]) => ` ${name}=${textOf(value)}`);
   const why = cause === undefined ? "" : `: ${describe(cause)}`;
   return `${new Date().toISOString()} polyfs ${level}: ${message}${why}${about.join("")}\n`;
 }

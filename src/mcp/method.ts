@@ -60,6 +60,9 @@ export interface MethodAnswer {
   readonly json?: string;
 }
 
+/** How a method that there is not is recorded, as in OpenTelemetry's conventions: clients may send any name. */
+export const unknownMethod = "_OTHER";
+
 export interface Method {
   /** The era that has the method; both by default. */
   readonly era?: Era;

@@ -19,10 +19,10 @@ import type { Session } from "../contract/session.ts";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { RpcError } from "./jsonrpc.ts";
-import type { Caller, MethodAnswer } from "./method.ts";
+import type { MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
 import type { RemoteSpan } from "./trace-context.ts";
-import type { RefusedRequest, RequestTracing, TracedRequest, Transport } from "./tracing.ts";
+import type { RefusedRequest, RequestTracing, TracedCaller, TracedRequest, Transport } from "./tracing.ts";
 
 /** Seconds, as the conventions advise them. */
 const explicitBucketBoundaries = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
@@ -57,7 +57,7 @@ export class RequestSpans implements RequestTracing {
 
   async request(
     request: TracedRequest,
-    caller: Caller,
+    caller: TracedCaller,
     run: (trace: string) => Promise<MethodAnswer>,
   ): Promise<MethodAnswer> {
     // It lasts as long as the client listens, so its duration means nothing.
@@ -90,7 +90,7 @@ export class RequestSpans implements RequestTracing {
     return run(traceId);
   }
 
-  refused({ method, status, address, trace: { parent } }: RefusedRequest): void {
+  refused({ method, status, address, trace: { parent } }: RefusedRequest): string {
     const attributes: Attributes = {
       ...transportAttributes.http,
       "http.request.method": method,
@@ -107,6 +107,7 @@ export class RequestSpans implements RequestTracing {
     // By the HTTP conventions, a server's span fails with a fault of the server.
     if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
+    return span.spanContext().traceId;
   }
 
   sessionEnded({ started }: Session, transport: Transport): void {
@@ -125,7 +126,7 @@ export class RequestSpans implements RequestTracing {
     );
   }
 
-  #end(span: Span, request: TracedRequest, caller: Caller, ended: Attributes | undefined): void {
+  #end(span: Span, request: TracedRequest, caller: TracedCaller, ended: Attributes | undefined): void {
     const { call, address } = request;
     if (call?.leaf === true) this.#leaf?.end(span);
     if (span.isRecording()) {
@@ -164,7 +165,7 @@ interface RequestKind {
 const kinds = new WeakMap<Workspace, Map<string, RequestKind[]>>();
 
 /** One object for each kind: names come from our tables, so there are few. */
-function kindOf(request: TracedRequest, { revision }: Caller): RequestKind {
+function kindOf(request: TracedRequest, { revision }: TracedCaller): RequestKind {
   const { method, call, transport, dialect, workspace } = request;
   const tool = method === "tools/call" && call?.known ? call.name : undefined;
   let known = kinds.get(workspace);

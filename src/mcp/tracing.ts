@@ -27,14 +27,17 @@ export interface RefusedRequest {
   readonly trace: TraceContext;
 }
 
+/** What a span has of its caller. */
+export type TracedCaller = Pick<Caller, "id" | "session" | "revision" | "fault">;
+
 export interface RequestTracing {
   /** Runs a request as a span; `run` gets the id of its trace. */
   request(
     request: TracedRequest,
-    caller: Caller,
+    caller: TracedCaller,
     run: (trace: string) => Promise<MethodAnswer>,
   ): Promise<MethodAnswer>;
-  /** Records a request that was refused before it reached a method. */
-  refused(request: RefusedRequest): void;
+  /** Records a request that was refused before it reached a method. Returns the id of its trace. */
+  refused(request: RefusedRequest): string;
   sessionEnded(session: Session, transport: Transport): void;
 }

@@ -1,6 +1,7 @@
 // The audit and the figures: one line for each call, with whose it was and what it changed, and no content.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AuditLog } from "../../src/host/audit-log.ts";
@@ -126,6 +127,58 @@ describe("the audit", () => {
     const from = { event: "refused", address: "127.0.0.1", decision: "denied" };
     expect(lines()).toMatchObject(statuses.map(status => ({ ...from, status })));
     expect(lines().map(({ caller }) => caller)).toEqual([undefined, undefined, ...Array(5).fill("ann")]);
+  });
+
+  it("says of each refusal why and in which trace, whoever refuses it: the parser, polyfs or the SDK", async () => {
+    const { audit, lines } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "" })], { audit });
+    const { hostname, port, host } = new URL(url);
+    const traceparent = `00-${"1".repeat(32)}-${"b".repeat(16)}-01`;
+    const raw = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        let got = "";
+        const socket = connect(Number(port), hostname, () => socket.write(text));
+        socket.setEncoding("utf8").on("data", chunk => {
+          got += chunk;
+        });
+        socket.on("error", reject).on("close", () => resolve(got));
+      });
+    const head = (first: string, ...more: string[]) =>
+      `${[`${first} HTTP/1.1`, "Connection: close", ...more].join("\r\n")}\r\n\r\n`;
+    const answers = [
+      await raw("nonsense\r\n\r\n"),
+      await raw(head("GET /", `Host: ${host}`, `X: ${"x".repeat(100_000)}`)),
+      await raw(head("CONNECT example.org:443", `Host: ${host}`)),
+      await raw(head("GET /mcp")),
+      await raw(head("POST /mcp", `Host: ${host}`, "Expect: the-unexpected", "Content-Length: 0")),
+    ];
+    const statuses = answers.map(answer => Number(answer.split(" ")[1]));
+    expect(statuses).toEqual([400, 431, 405, 400, 417]);
+    expect(lines()).toMatchObject(
+      statuses.map(status => ({ event: "refused", status, address: "127.0.0.1" })),
+    );
+
+    const params = { name: "read_file", arguments: { path: "a.txt" } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const type = {
+      ...(await initialize(`${url}/mcp/agent-tools`)),
+      "content-type": "application/json",
+      traceparent,
+    };
+    const accept = "application/json, text/event-stream";
+    const own = `${url}/mcp/agent-tools`;
+    await send(own, { method: "POST", headers: { ...type, accept: "text/html" }, body });
+    await send(own, {
+      method: "POST",
+      headers: { ...type, accept, "mcp-protocol-version": "1999-01-01" },
+      body,
+    });
+    await send(own, { method: "POST", headers: { ...type, accept, host: "evil.example" }, body });
+    for (const line of lines())
+      expect([line.reason, line.reason === "tools/call"]).toEqual([expect.stringMatching(/./), false]);
+    const traced = lines().slice(-3);
+    expect(traced.map(({ trace }) => trace)).toEqual(Array(3).fill("1".repeat(32)));
+    expect(traced.map(({ rpc }) => rpc)).toEqual(["tools/call", "tools/call", undefined]);
   });
 
   it("names the trace of a call, from its header or its envelope", async () => {

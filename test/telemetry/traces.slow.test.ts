@@ -35,6 +35,36 @@ async function onStdio(
 const childrenOf = (spans: readonly Span[], { spanId }: Span) =>
   spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
+/** The names of the spans that came, without those of calls. */
+const methodsOf = (spans: readonly Span[]) =>
+  spans.map(({ name }) => name).filter(name => !/^(tools\/call|walk)/.test(name));
+
+it("every request is a span, also the handshake and what no method answers", async () => {
+  const receiver = await collector();
+  const root = project();
+  const wire = await onStdio(receiver, root);
+  await wire.initialize();
+  for (const method of ["ping", "no/such/method", "tools/list"]) await wire.request(method, {});
+  await wire.close();
+  expect(methodsOf(receiver.spans).sort()).toEqual(["_OTHER", "initialize", "ping", "tools/list"]);
+
+  const overHttp = await collector();
+  const { url, signal, ended } = await startWith(overHttp.environment, "--dialect", "polyfs", root);
+  const session = await initialize(`${url}/mcp`);
+  for (const method of ["ping", "no/such/method", "tools/list"])
+    await legacy(`${url}/mcp`, { id: 1, method, params: {} }, session);
+  await modern(`${url}/mcp`, "no/such/method", {});
+  signal("SIGTERM");
+  await ended;
+  expect(methodsOf(overHttp.spans).sort()).toEqual([
+    "POST refused",
+    "_OTHER",
+    "initialize",
+    "ping",
+    "tools/list",
+  ]);
+});
+
 describe("on stdio", () => {
   it("a call of the modern era is a span in the trace that its _meta names", async () => {
     const receiver = await collector();

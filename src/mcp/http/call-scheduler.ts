@@ -47,6 +47,7 @@ export class CallScheduler {
     caller: Caller,
   ): Promise<MethodAnswer> {
     const { principal, table, address } = requestContext;
+    requestContext.reached = true;
     using _reach = principal.use();
     using _kept = requestContext.hold?.();
     const trace = traceContextOf(params, requestContext.traceHeaders ?? {});

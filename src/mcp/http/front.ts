@@ -1,14 +1,18 @@
 // The entry point: every request from its first byte to its last. Refuses as early as possible, and the status of a
 // refusal says what was wrong: the origin, the caller, the size, or the request itself.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Session } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import { isRecord } from "../jsonrpc.ts";
+import { InvalidRequest, idText, isRecord, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import type { Recorder } from "../recorder.ts";
-import { type TraceHeaders, traceContextOf } from "../trace-context.ts";
+import { negotiate } from "../revision.ts";
+import { type TraceContext, type TraceHeaders, traceContextOf } from "../trace-context.ts";
 import type { RequestTracing } from "../tracing.ts";
 import type { Bodies } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -41,6 +45,36 @@ interface FrontOptions {
   readonly separateFigures: boolean;
   printMetrics(): string;
 }
+
+/** An HTTP request that was not served, for the record. */
+interface RefusedHttp {
+  readonly status: number;
+  readonly reason: string;
+  readonly caller?: string | undefined;
+  /** The method of its message, if that was read. */
+  readonly rpc?: string | undefined;
+  readonly trace?: TraceContext;
+  /** Whether it has reached a method. */
+  readonly reached?: boolean | undefined;
+}
+
+interface RefusalRecord extends RefusedHttp {
+  readonly trace: TraceContext;
+  readonly address: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string;
+  readonly origin?: string | undefined;
+}
+
+/** What the SDK answers without us. */
+const ofSdk: ReadonlySet<string> = new Set(["initialize", "ping"]);
+
+/** By the parser's code; as Node answers them. */
+const brokenStatus: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout"],
+};
 
 const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
 const figuresType = { "content-type": "text/plain; version=0.0.4" };
@@ -79,6 +113,8 @@ export class Front {
       if (this.#isAboutHealth(path, response)) return;
       // Of several, Node takes the first; a proxy in front may have taken another.
       const hosts = request.headersDistinct.host ?? [];
+      if (hosts.length === 0 && request.httpVersion === "1.1")
+        throw new Refusal(400, "Bad request: there is no Host");
       this.#options.hostCheck.check(hosts.length > 1 ? undefined : host, origin);
       headers = this.#options.hostCheck.headersFor(origin);
       if (request.method === "OPTIONS") {
@@ -88,6 +124,30 @@ export class Front {
     } catch (error) {
       this.#fail(request, response, headers, error);
     }
+  }
+
+  /** A request that cannot be read, or that took too long to come. */
+  handleBroken(error: Error & { readonly code?: string }, socket: Duplex): void {
+    const [status, text] = brokenStatus[error.code ?? ""] ?? [400, "Bad Request"];
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    const { remoteAddress: address } = socket as Partial<Socket>;
+    this.#record({ status, reason: `${text}: ${error.code ?? error.message}`, address, trace: {} });
+    // The answer to an earlier request may be on its way: two would be mixed up.
+    const { _httpMessage: current } = socket as { _httpMessage?: { headersSent?: boolean } };
+    if (current?.headersSent !== true)
+      socket.write(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(error);
+  }
+
+  /** A request for a tunnel. */
+  handleConnect(request: IncomingMessage, socket: Duplex): void {
+    this.#refused(request, { status: 405, reason: "Method not allowed" });
+    socket.end("HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, POST, DELETE\r\nConnection: close\r\n\r\n");
+  }
+
+  /** A request that expects what we cannot do. */
+  handleExpectation(request: IncomingMessage, response: ServerResponse): void {
+    this.#fail(request, response, {}, new Refusal(417, "Expectation failed"));
   }
 
   /** A request to the separate address of the figures. */
@@ -124,7 +184,11 @@ export class Front {
         places: this.#options.places,
       });
       if (response.statusCode >= 400 && !recorded)
-        this.#refused(request, response.statusCode, `${request.method} ${path}`, who);
+        this.#refused(request, {
+          status: response.statusCode,
+          reason: `${request.method} ${path.slice(0, 200)}`,
+          caller: who,
+        });
       return;
     }
     const document = access.documents.get(path);
@@ -158,14 +222,17 @@ export class Front {
       traceHeaders,
     };
     if (await endpoint.answerDirectly(request, response, requestContext, message, headers)) return;
-    const answer = endpoint
-      .fetch(webRequest(request, path, open.signal), requestContext, message)
-      .then(given => {
-        // A request that reached a method is a span already.
-        if (given.status >= 400)
-          this.#refused(request, given.status, method ?? "", principal.is.name, method !== undefined);
-        return given;
-      });
+    const params = isRecord(message) && isRecord(message.params) ? message.params : {};
+    const trace = traceContextOf(params, traceHeaders);
+    const fetched = () => endpoint.fetch(webRequest(request, path, open.signal), requestContext, message);
+    const answer = this.#traced(requestContext, trace, message, fetched).then(async given => {
+      const { status } = given;
+      if (status < 400) return given;
+      const reason = await reasonOf(given);
+      const { name: caller } = principal.is;
+      this.#refused(request, { status, reason, caller, rpc: method, trace, reached: requestContext.reached });
+      return given;
+    });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
     await respond(response, answer, { headers, streams, keepAliveMs });
   }
@@ -193,31 +260,54 @@ export class Front {
     return body;
   }
 
-  #refused(
-    request: IncomingMessage,
-    status: number,
-    reason: string,
-    caller?: string,
-    isTraced = false,
-  ): void {
-    this.#options.metrics.refused(status);
-    if (!isTraced)
-      this.#options.tracing?.refused({
-        method: request.method ?? "",
-        status,
-        address: addressOf(request),
-        trace: traceContextOf({}, traceHeadersOf(request)),
-      });
-    this.#options.recorder.refused({
-      status,
-      reason,
-      caller,
+  /** The SDK answers the handshake itself: it reaches no method of ours, and is a span all the same. */
+  async #traced(
+    requestContext: RequestContext,
+    trace: TraceContext,
+    message: unknown,
+    run: () => Promise<Response>,
+  ): Promise<Response> {
+    const { tracing } = this.#options;
+    const { principal, table, method = "", address } = requestContext;
+    const { id: given, params } = isRecord(message) ? message : {};
+    const id = idText(given);
+    if (tracing === undefined || id === undefined || !ofSdk.has(method)) return await run();
+    requestContext.reached = true;
+    const asked = isRecord(params) ? params.protocolVersion : undefined;
+    const revision = negotiate(typeof asked === "string" ? asked : "");
+    const { workspace } = principal.is;
+    const traced = { transport: "http", method, call: undefined, workspace, address, trace } as const;
+    const caller = { id, session: new Session({ lasting: false }), revision };
+    const answer = run();
+    await tracing
+      .request({ ...traced, dialect: table.dialect.name }, caller, async () => {
+        const { ok } = await answer;
+        if (!ok) throw new RpcError(InvalidRequest, "refused");
+        return { result: {} };
+      })
+      .catch(() => {}); // whoever waits for the answer is told
+    return await answer;
+  }
+
+  #refused(request: IncomingMessage, { trace, ...refused }: RefusedHttp): void {
+    const context = trace ?? traceContextOf({}, traceHeadersOf(request));
+    this.#record({
+      ...refused,
+      trace: context,
       address: addressOf(request),
       method: request.method,
       path: pathOf(request).slice(0, 200),
       origin: request.headers.origin?.slice(0, 200),
-      decision: "denied",
     });
+  }
+
+  #record({ reached, trace, ...entry }: RefusalRecord): void {
+    const { metrics, tracing, recorder } = this.#options;
+    const { status, address, method = "" } = entry;
+    metrics.refused(status);
+    // A request that reached a method is a span already.
+    const span = reached === true ? undefined : tracing?.refused({ method, status, address, trace });
+    recorder.refused({ ...entry, trace: span ?? trace.parent?.traceId, decision: "denied" });
   }
 
   #fail(
@@ -229,7 +319,7 @@ export class Front {
     const refusal = refusalOf(error);
     const fields = { address: addressOf(request), caller: this.#callers.get(request)?.is.name };
     if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error, fields);
-    this.#refused(request, refusal.status, refusal.message, fields.caller);
+    this.#refused(request, { status: refusal.status, reason: refusal.message, caller: fields.caller });
     this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
     if (response.headersSent) return void response.destroy();
     // The rest of the request is discarded: closing at once would lose the answer, too.
@@ -246,6 +336,18 @@ function refusalOf(error: unknown): Refusal {
       headers: { "retry-after": "2" },
     });
   return new Refusal(500, "Internal error", { code: -32603 });
+}
+
+/** What a refusal of the SDK says. */
+async function reasonOf(answer: Response): Promise<string> {
+  try {
+    const body: unknown = JSON.parse(await answer.clone().text());
+    const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined;
+    if (typeof error === "string") return error.slice(0, 200);
+  } catch {
+    // It has no JSON.
+  }
+  return answer.statusText;
 }
 
 function send(

@@ -16,6 +16,8 @@ export interface RequestContext {
   readonly traceHeaders?: TraceHeaders;
   /** The size of the request. */
   readonly bytes: number;
+  /** Whether it has reached a method, which is recorded and traced there. */
+  reached?: boolean;
   /** The client's session; absent if there is none. */
   session?: Session;
   /** Keeps that alive while a call runs. */

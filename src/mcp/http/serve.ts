@@ -1,7 +1,8 @@
 // MCP over HTTP for many clients. Listens until shutdown; then accepts nothing new, lets running calls finish for a
 // while, and stops the rest.
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import type { Duplex } from "node:stream";
 import { mostOpenFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Log } from "../log.ts";
 import { inUrl, isLoopback, type ListenAddress } from "./listen-address.ts";
@@ -35,6 +36,8 @@ export interface HttpService {
 }
 
 const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 };
+/** Every refusal is ours, for the record; also that of a request without a Host. */
+const refusals = { requireHostHeader: false };
 
 export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   const { address, log, graceMs = 30_000 } = options;
@@ -47,6 +50,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   const server = await createListener(
     options.tls,
     (request, response) => void front.handle(request, response),
+  );
+  server.on("clientError", (error, socket) => front.handleBroken(error, socket));
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => front.handleConnect(request, socket));
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    front.handleExpectation(request, response),
   );
   await listen(server, address, log);
   const figures =
@@ -91,9 +99,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
 type RequestListener = import("node:http").RequestListener;
 
 async function createListener(tls: Certificate | undefined, listener: RequestListener) {
-  if (tls === undefined) return limited(createHttpServer(timeouts, listener));
+  if (tls === undefined) return limited(createHttpServer({ ...timeouts, ...refusals }, listener));
   const { createServer: createHttpsServer } = await import("node:https");
-  return limited(createHttpsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener));
+  return limited(createHttpsServer({ ...timeouts, ...refusals, ...tls, minVersion: "TLSv1.2" }, listener));
 }
 
 /** Connections come before authentication: half of the descriptors stay free for the files of calls. */

@@ -16,7 +16,7 @@ import {
 import { Session } from "../../contract/session.ts";
 import { isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
-import type { Caller, Params } from "../method.ts";
+import { type Caller, type Method, type Params, unknownMethod } from "../method.ts";
 import { clientName, type Era, modernRevisions, negotiate, type ProtocolRevision } from "../revision.ts";
 import { rpcErrorOf } from "../rpc-failure.ts";
 import type { Server } from "../server.ts";
@@ -57,10 +57,11 @@ export class TableServer extends SdkServer {
   async #answer(request: JSONRPCRequest, context: ServerContext): Promise<SdkResult> {
     try {
       const requestContext = this.#options.contexts.of(context.http?.req);
-      const method = requestContext.table.server.methods.get(request.method);
-      if (method === undefined || (method.era ?? this.#era) !== this.#era) {
-        throw new RpcError(MethodNotFound, `Method not found: ${request.method.slice(0, 100)}`);
-      }
+      const { methods } = requestContext.table.server;
+      const found = methods.get(request.method);
+      const isOurs = found !== undefined && (found.era ?? this.#era) === this.#era;
+      const method = isOurs ? found : missing(request.method);
+      const name = found === undefined ? unknownMethod : request.method;
       const { inputResponses } = context.mcpReq;
       const requestState = context.mcpReq.requestState();
       const params = {
@@ -70,7 +71,7 @@ export class TableServer extends SdkServer {
       };
       using caller = this.#caller(requestContext, context);
       const { calls } = this.#options;
-      const { result } = await calls.answer(requestContext, request.method, method, params, caller);
+      const { result } = await calls.answer(requestContext, name, method, params, caller);
       return result;
     } catch (error) {
       // A cancelled request gets no answer, not even an error.
@@ -116,4 +117,13 @@ export class TableServer extends SdkServer {
     this.#codes.delete(message.id);
     return code === undefined ? message : { ...message, error: { ...message.error, code } };
   }
+}
+
+/** Refuses, like a method, so that it is recorded like one. */
+function missing(name: string): Method {
+  return {
+    run() {
+      throw new RpcError(MethodNotFound, `Method not found: ${name.slice(0, 100)}`);
+    },
+  };
 }
