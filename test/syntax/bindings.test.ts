@@ -300,6 +300,8 @@ const languages: readonly Forms[] = [
     file: "a.rb",
     around: statement => `def count\n  1\nend\n\ndef f(xs)\n  g(count())\n  ${statement}\nend\n`,
     binding: [
+      "class M < Other\n    def h; g(count()); end\n  end",
+      "module M\n    include Other\n    count()\n  end",
       "count = 1",
       "count += 1",
       "count ||= 1",
@@ -337,6 +339,22 @@ const languages: readonly Forms[] = [
     ],
     using: ["g(count())", "x = count()", "x.y = count()", "return count()", "xs[count()] = 1"],
   },
+  {
+    file: "a.sh",
+    around: statement => `count() { :; }\n\nf() {\n  : "g("\n  g "$(count)"\n  ${statement}\n}\n`,
+    binding: [
+      "count=1",
+      "local count=1",
+      "echo $count",
+      `echo "\${count:-1}"`,
+      "echo count",
+      "export count",
+      "trap count EXIT",
+      "for count in 1 2; do :; done",
+      "read count",
+    ],
+    using: ["count", "count 1 2", "x=$(count)", "if count; then :; fi", "g | count", "count && g"],
+  },
 ];
 
 describe.each(languages)("$file", ({ file, around, binding, using }) => {
@@ -353,6 +371,23 @@ describe.each(languages)("$file", ({ file, around, binding, using }) => {
     const { sure } = await usesInFiles([{ path: `/p/${file}`, text }], "count");
     const count = text.match(/\bcount\b/g)?.length;
     expect(sure[0]?.length).toBe(count);
+  });
+});
+
+describe("a variable of a shell script", () => {
+  it("is renamed with its uses, which begin with $", async () => {
+    const text = `count=1\necho $count "x\${count}y" \${count:-2} $((count + 1))\ncount=$count\n`;
+    const { sure, unsure } = await usesInFiles([{ path: "/p/a.sh", text }], "count");
+    const all = [...text.matchAll(/count/g)].map(({ index }) => index);
+    const found = [...(sure[0] ?? []).map(({ start }) => start), ...(unsure[0] ?? [])].sort((a, b) => a - b);
+    expect(found).toEqual(all);
+    expect(sure[0]?.length).toBeGreaterThan(4);
+  });
+
+  it("is not a command or a word of the same name", async () => {
+    const text = "count=1\ncount --now\necho count\n";
+    const { sure, unsure } = await usesInFiles([{ path: "/p/a.sh", text }], "count");
+    expect([sure[0]?.map(({ start }) => start), unsure[0]]).toEqual([[0], [8, 25]]);
   });
 });
 

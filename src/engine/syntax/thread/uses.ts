@@ -9,19 +9,32 @@ import { importedWords } from "./python-imports.ts";
 import { isListed, PythonScopes } from "./python-scopes.ts";
 import { rustUses } from "./rust-modules.ts";
 import { ScriptScopes } from "./script-scopes.ts";
+import { shellUses } from "./shell-names.ts";
 
 const most = 20_000;
 const scripts: ReadonlySet<Grammar> = new Set(["javascript", "typescript", "tsx"]);
 
 export function usesOf(root: Node, text: string, grammar: Grammar, name: string): NameUse[] {
-  const nodes = identifiers(root, text, name);
+  const nodes = identifiers(root, text, name, grammar);
   if (grammar === "python") return pythonUses(root, text, name);
   if (grammar === "rust") return rustUses(nodes, byForm);
+  if (grammar === "bash") return shellUses(nodes, byForm);
+  if (grammar === "ruby") return nodes.map(rubyUse);
   return scripts.has(grammar) ? new ScriptScopes(nodes).uses() : nodes.map(byForm);
 }
 
+/** In a class of Ruby, the name may be that of a method which the class inherits or includes. */
+function rubyUse(node: Node): NameUse {
+  const use = byForm(node);
+  if (use.role !== "variable" || use.binds) return use;
+  for (let { parent } = node; parent !== null; { parent } = parent)
+    if (/^(class|module|singleton_class)$/.test(parent.type)) return { ...use, role: "unclear" };
+  return use;
+}
+
 function pythonUses(root: Node, text: string, name: string): NameUse[] {
-  const scopesOf = (wanted: string) => new PythonScopes(root, identifiers(root, text, wanted), byForm);
+  const scopesOf = (wanted: string) =>
+    new PythonScopes(root, identifiers(root, text, wanted, "python"), byForm);
   const imported = importedWords(root);
   const known = new Map<string, PythonScopes>();
   return scopesOf(name).uses(object => {
@@ -32,9 +45,9 @@ function pythonUses(root: Node, text: string, name: string): NameUse[] {
   });
 }
 
-function identifiers(root: Node, text: string, name: string): Node[] {
+function identifiers(root: Node, text: string, name: string, grammar: Grammar): Node[] {
   const found: Node[] = [];
-  const word = /[\p{L}\p{N}_$]/u;
+  const word = grammar === "bash" ? /[\p{L}\p{N}_]/u : /[\p{L}\p{N}_$]/u; // `$name` of a shell is a use of `name`
   for (
     let at = text.indexOf(name);
     at >= 0 && found.length < most;
