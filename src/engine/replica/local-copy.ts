@@ -231,7 +231,8 @@ export class LocalCopy {
       const places = "from" in operation ? [operation.from, operation.at] : [operation.at];
       for (const at of places) this.#unpublishedAbove(at, state).forEach(add);
       if (this.#isReplaced(operation.at, state)) add({ do: "remove", at: operation.at });
-      if ("from" in operation) (await this.#unpublishedAt(operation.from, state)).forEach(add);
+      if ("from" in operation)
+        (await this.#unpublishedAt(operation.from, state, { skipped: true })).forEach(add);
       else if (operation.do === "remove" && this.isDirectory(operation.at))
         (await this.#unpublishedAt(operation.at, state)).forEach(add);
       else this.#unpublishedFile(operation, state, bases).forEach(add);
@@ -276,10 +277,14 @@ export class LocalCopy {
     });
   }
 
-  /** The same for what is at a path and below it. */
-  async #unpublishedAt(at: string, state: TreeState): Promise<Operation[]> {
+  /**
+   * The same for what is at a path and below it. `skipped`: also where that belongs to this replica alone, as for what is
+   * moved or copied out of there.
+   */
+  async #unpublishedAt(at: string, state: TreeState, { skipped = false } = {}): Promise<Operation[]> {
     const there = this.#lstat(at);
-    if (there === undefined || at.split("/").some(name => skippedDirectories.has(name))) return [];
+    if (there === undefined) return [];
+    if (!skipped && at.split("/").some(name => skippedDirectories.has(name))) return [];
     return changing(state.get(at), { ...there, ...(await this.#contentAt(at, there.kind)) }, at);
   }
 
