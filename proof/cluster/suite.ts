@@ -7,12 +7,16 @@
 //   CL3  every replica, and a new one, holds the same
 //   CL4  the store is whole
 //   CL5  a read on any replica has what its reader was answered before, or says that it is old
+//
+// Before that, rounds of two machines in one process, in which something may happen at every moment of a send or a pull
+// (rounds.ts). CL6 to CL9 are stated in judge-round.ts.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Suite, Trial } from "../suite.ts";
 import { anchor, type ClusterDeed, work } from "./agent.ts";
 import { Cluster } from "./cluster.ts";
+import { isRounds, tryRounds } from "./rounds.ts";
 
 const shared = ["shared0.txt", "shared1.txt", "shared2.txt"];
 
@@ -21,6 +25,9 @@ export const clusterSuite: Suite = {
   async run(trial) {
     const { tally, long, minutes = long ? 30 : 0.25 } = trial;
     const agents = long ? 200 : 12;
+    const tried = Date.now() + (long ? minutes * 15_000 : 12_000);
+    if (isRounds(trial)) await tryRounds(trial, () => Date.now() > tried);
+    if (!["CL1", "CL2", "CL3", "CL4", "CL5"].some(id => tally.wants(id))) return;
     const start = Array.from({ length: agents }, (_, i) => `${anchor(i)}\n`).join("");
     const files = Object.fromEntries(shared.map(name => [name, start]));
     await using cluster = await Cluster.start(3, files, { apart: true });
