@@ -111,7 +111,16 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
       `cannot listen on ${config.http}: ${error instanceof Error ? error.message : error}`,
     );
   });
-  await warnOfVolatileState(config, engine.workspace);
+  const renewal = certificate && setInterval(() => certificate.renew(service), renewalMs).unref();
+  const reread = () => {
+    access.refresh?.();
+    policy.reread?.();
+    certificate?.renew(service);
+    audit?.reopen();
+  };
+  // Before the line that says that it has started: whoever waits for that may send a signal.
+  const ended = untilSignal(service, log, reread);
+  await warnOfVolatileState(config, engine.workspace, log);
   tellStart(log, config, {
     at: `${service.url}/mcp`,
     dialect,
@@ -124,13 +133,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     review: `${service.url}/review/${authenticated ? "" : `?token=${await review.ticket()}`}`,
     telemetry: telemetry?.to,
   });
-  const renewal = certificate && setInterval(() => certificate.renew(service), renewalMs).unref();
-  const reread = () => {
-    access.refresh?.();
-    certificate?.renew(service);
-    audit?.reopen();
-  };
-  await untilSignal(service, log, reread);
+  await ended;
   clearInterval(renewal);
   await telemetry?.end();
 }

@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { printable } from "../contract/wording.ts";
 import { readCommandLine } from "./command-line.ts";
 import { commands } from "./commands.ts";
-import { configure } from "./config.ts";
+import { type Config, configure } from "./config.ts";
 import { firstWord } from "./first-word.ts";
+import { logOf } from "./log.ts";
 import { suggestion } from "./nearest.ts";
 import { OutputError } from "./output-error.ts";
 import { print } from "./print.ts";
@@ -14,6 +15,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** Resolves to the exit code: 0; 1 where the output could not be written; 2 where the start itself was wrong. */
 export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  let config: Config | undefined;
   try {
     const { word, others } = firstWord(args);
     // Only the bare word is a command: a directory of that name is `./word`.
@@ -22,7 +24,8 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
     const line = readCommandLine(args, process.cwd());
     if (await answered(line)) return 0;
     await refuseMistyped(word);
-    await serve(configure(line, environment, process.cwd()));
+    config = configure(line, environment, process.cwd());
+    await serve(config);
     return 0;
   } catch (error) {
     if (error instanceof OutputError) {
@@ -30,7 +33,9 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
-    await complain(error.message);
+    // Whatever collects the log of a service expects JSON in every line.
+    if (config?.["log-format"] === "json") logOf(config).error(printable(error.message));
+    else await complain(error.message);
     return 2;
   }
 }

@@ -43,7 +43,7 @@ export async function serve(given: Config): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
-  await warnOfVolatileState(config, engine.workspace);
+  await warnOfVolatileState(config, engine.workspace, log);
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log, config);
   const { workspace } = engine;
@@ -73,7 +73,12 @@ export async function serve(given: Config): Promise<void> {
     audit: audit && ((entry, mayWait) => audit.append(entry, mayWait)),
     flushAudit: audit && (() => audit.flush()),
     tracing: telemetry?.tracing,
-    onReload: audit && (() => audit.reopen()),
+    onReload:
+      audit &&
+      (() => {
+        audit.reopen();
+        policy.reread?.();
+      }),
     onRoots: asks ? take : undefined,
   });
   // What commits have yet to clear away would be left until the next start.

@@ -10,6 +10,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createLog } from "../../src/mcp/log.ts";
 import { polyfs } from "../cli/program.ts";
 import { tree } from "./fixture.ts";
 import { startOverHttp as start, startWithFewFiles } from "./started-program.ts";
@@ -191,6 +192,38 @@ describe("the figures", () => {
 });
 
 describe("the log", () => {
+  it("is JSON in every line if asked for, also where the start fails or history is temporary", () => {
+    const root = tree({ "policy.json": "{" });
+    const json = ["--log-format", "json"];
+    const starts = [
+      [...json, "--store-trust-ms", "5", root],
+      [...json, "--policy", join(root, "policy.json"), root],
+      [...json, join(root, "missing")],
+      [...json, root],
+    ];
+    for (const args of starts) {
+      const { stderr } = polyfs(args, { env: { HOME: "/nonexistent", XDG_STATE_HOME: "" } });
+      for (const line of stderr.trimEnd().split("\n"))
+        expect(JSON.parse(line)).toMatchObject({ level: expect.any(String) });
+    }
+  });
+
+  it("has no field without a value", () => {
+    const lines: string[] = [];
+    const log = createLog("debug", line => lines.push(line));
+    log.debug("refused", undefined, { address: "::1", caller: undefined });
+    expect(lines).toEqual([expect.stringMatching(/polyfs debug: refused address=::1\n$/)]);
+  });
+
+  it("says on SIGHUP that the policy is broken, before any call", async () => {
+    const policy = join(tree(), "policy.json");
+    writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["*.pem"], access: "deny" }] }));
+    const { signal, said } = await start("--policy", policy, tree());
+    writeFileSync(policy, "{");
+    signal("SIGHUP");
+    await expect.poll(said).toContain("the old rules stay in force");
+  });
+
   it("has one line for the start, which says what is served, where and how; as JSON if asked for", async () => {
     const root = tree();
     const { said } = await start("--log-format", "json", root);

@@ -23,6 +23,8 @@ export interface ChosenPolicy extends PolicySource {
   readonly name: string;
   /** The file, if there is one. */
   readonly file?: string;
+  /** Reads the file now, and says in the log if it cannot be used. */
+  readonly reread?: () => void;
 }
 
 /** How long a decision may rest on rules that were just replaced. */
@@ -119,6 +121,10 @@ function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], 
   return {
     name: path,
     file: path,
+    reread() {
+      checked = Number.NEGATIVE_INFINITY;
+      this.current();
+    },
     current() {
       const now = clock();
       if (now - checked < recheckMs) return policies;
