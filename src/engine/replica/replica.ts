@@ -28,7 +28,7 @@ import { type By, replicated } from "../workspace/archive/log.ts";
 import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { under } from "../workspace/root.ts";
-import { isRelated } from "../workspace/within.ts";
+import { RelatedPaths } from "../workspace/within.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -70,7 +70,7 @@ interface ReplicaCommand {
   /** Its own changes are published: what else there is belongs to others. */
   isSeparate: boolean;
   /** What others have changed here since it began. Its own work there looks like theirs. */
-  readonly pulled: Set<string>;
+  readonly pulled: RelatedPaths;
 }
 
 /** What one command did. */
@@ -399,11 +399,12 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #pulledPaths({ pulled }: ReplicaCommand): OwnPaths {
-    return path => [...pulled].some(at => isRelated(path, under(this.root, at)));
+    return path => pulled.has(path);
   }
 
   #notePulled(operations: readonly Operation[]): void {
-    for (const { pulled } of this.#commands) for (const at of pathsOf(operations)) pulled.add(at);
+    for (const { pulled } of this.#commands)
+      for (const at of pathsOf(operations)) pulled.add(under(this.root, at));
   }
 
   #nothingIsLeft(): void {
@@ -589,8 +590,9 @@ export class Replica implements Replication, AsyncDisposable {
     const isScoped = this.#commands.size > 0 || this.#unsent.isExpected;
     const compared = isScoped ? "its paths" : "the whole copy";
     this.#options.warn?.(`revision ${entry.revision} does not apply (${code}); comparing ${compared}`);
-    const paths = pathsOf(operations);
-    const isTouched = ({ at }: Operation) => !isScoped || paths.some(path => isRelated(at, path));
+    const paths = new RelatedPaths();
+    for (const at of pathsOf(operations)) paths.add(at);
+    const isTouched = ({ at }: Operation) => !isScoped || paths.has(at);
     const ours = isScoped ? (await this.#copy.unpublished(this.state)).filter(isTouched) : [];
     await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     try {
@@ -621,7 +623,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   commandRuns(by: By, overlapped: (at: string) => void): () => void {
-    const command = { by, overlapped, isSeparate: false, pulled: new Set<string>() };
+    const command = { by, overlapped, isSeparate: false, pulled: new RelatedPaths() };
     this.#commands.add(command);
     return () => void this.#commands.delete(command);
   }

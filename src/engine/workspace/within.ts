@@ -10,3 +10,34 @@ export function isWithin(path: string, directory: string): boolean {
 export function isRelated(one: string, other: string): boolean {
   return isWithin(one, other) || isWithin(other, one);
 }
+
+/** Paths that grow in number. Asking costs as much as the path has components, however many there are. */
+export class RelatedPaths {
+  readonly #paths = new Set<string>();
+  /** The directories above them. */
+  readonly #above = new Set<string>();
+
+  add(path: string): void {
+    if (this.#paths.has(path)) return;
+    this.#paths.add(path);
+    for (const directory of directoriesAbove(path)) {
+      if (this.#above.has(directory)) break; // and so are those above it
+      this.#above.add(directory);
+    }
+  }
+
+  /** Whether one of them is this path, is above it, or is below it. */
+  has(path: string): boolean {
+    if (this.#paths.has(path) || this.#above.has(path)) return true;
+    for (const directory of directoriesAbove(path)) if (this.#paths.has(directory)) return true;
+    return false;
+  }
+}
+
+/** From the nearest to the farthest; "" stands for the root of what is absolute. */
+function* directoriesAbove(path: string): Generator<string> {
+  for (let end = path.lastIndexOf("/"); end >= 0; end = path.lastIndexOf("/", end - 1)) {
+    yield path.slice(0, end);
+    if (end === 0) return;
+  }
+}
