@@ -66,8 +66,8 @@ function made(side: ComparedNode, at: string): Operation[] {
   return [{ do: "mkdir", at, mode }, ...below];
 }
 
-/** Whether it is in the log: not what was not looked into, nor sockets and devices. */
-function isShared({ kind, children, target }: ComparedNode): boolean {
+/** Whether it is in the log: not what was not looked into, nor files that are too large, nor sockets and devices. */
+function isShared({ kind, hash, children, target }: ComparedNode): boolean {
   if (kind === "directory") return children !== undefined;
-  return kind === "file" || (kind === "symlink" && target !== undefined);
+  return (kind === "file" && hash !== undefined) || (kind === "symlink" && target !== undefined);
 }
