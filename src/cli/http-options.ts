@@ -89,5 +89,3 @@ export const httpOptions = {
     help: "With --http: requests per minute with one token, unless the token sets a limit; without tokens, of all callers, if it is set",
   },
 } as const satisfies Record<string, Option>;
-
-export type HttpOptionName = keyof typeof httpOptions;

@@ -19,10 +19,6 @@ export const audit = command({
   options: [],
   examples: [
     ["polyfs audit verify /var/log/polyfs/audit.log", "check that no line was changed, removed or reordered"],
-    [
-      "polyfs audit verify --expect HASH /var/log/polyfs/audit.log",
-      "and that none was cut off since HASH was printed",
-    ],
   ],
   most: Number.POSITIVE_INFINITY,
   verbs: ["verify"],
