@@ -24,3 +24,22 @@ it("a file that is too large to share stays in its directory, when the replica s
   expect(existsSync(join(a.root, "not in the log"))).toBe(false);
   expect(again.text("g")).toBe("2\n");
 });
+
+it("a file that is too large to share stays when another replica deletes its directory", async () => {
+  await using fixture = new Fixture();
+  const large = join(fixture.path, "a", "d/e/large");
+  const a = await fixture.machine("a", { "d/e/large": "", "d/e/small": "1\n", "d/other/f": "2\n" }, {}, () =>
+    truncateSync(large, size),
+  );
+  const b = await fixture.machine("b");
+  await b.workspace.commit([{ kind: "remove", path: b.workspace.at("d"), recursive: true }]);
+  await a.replica.refresh("reads");
+  expect(statSync(large).size).toBe(size);
+  expect(["d/e/small", "d/other"].map(name => existsSync(join(a.root, name)))).toEqual([false, false]);
+  await a.replica[Symbol.asyncDispose]();
+  const again = await fixture.machine("a");
+  await again.write("g", "3\n");
+  await b.replica.refresh("reads");
+  expect(b.text("g")).toBe("3\n");
+  expect(statSync(large).size).toBe(size);
+});

@@ -126,7 +126,7 @@ export class LocalCopy {
       case "mode":
         return [{ kind: operation.do, path, mode: operation.mode }];
       case "remove":
-        return [{ kind: "remove", path, recursive: true }];
+        return await this.#removals(operation.at);
       case "copy":
         return [{ kind: "copy", from: this.path(operation.from), to: path, overwrite: true }];
       case "move": {
@@ -134,6 +134,15 @@ export class LocalCopy {
         return [{ kind: "move", from: this.path(operation.from), to: path, overwrite: true, ...bytes }];
       }
     }
+  }
+
+  /** Removes what the others know. Files that are too large to share stay, with their directories. */
+  async #removals(at: string): Promise<Change[]> {
+    const all: Change = { kind: "remove", path: this.path(at), recursive: true };
+    if (!this.isDirectory(at)) return [all];
+    const { children } = await this.#contentAt(at, "directory");
+    if (children === undefined || !holdsUnshared(children)) return [all];
+    return sharedIn(children, at).map(one => ({ kind: "remove", path: this.path(one), recursive: true }));
   }
 
   /**
@@ -363,4 +372,28 @@ function isSettled({ changed }: TreeEntry): boolean {
 
 function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
+}
+
+type ComparedChildren = NonNullable<ComparedNode["children"]>;
+
+/** Whether a file is too large to share. It is in no log and in no history, so nothing could bring it back. */
+function isTooLarge({ kind, hash }: ComparedNode): boolean {
+  return kind === "file" && hash === undefined;
+}
+
+function holdsUnshared(children: ComparedChildren): boolean {
+  for (const one of children.values())
+    if (isTooLarge(one) || (one.children !== undefined && holdsUnshared(one.children))) return true;
+  return false;
+}
+
+/** What can be removed below a directory without the files that are too large. */
+function sharedIn(children: ComparedChildren, at: string): string[] {
+  return [...children].flatMap(([name, one]) => {
+    if (isTooLarge(one)) return [];
+    const below = `${at}/${name}`;
+    return one.children !== undefined && holdsUnshared(one.children)
+      ? sharedIn(one.children, below)
+      : [below];
+  });
 }
