@@ -86,7 +86,7 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/commit/restored-names.ts": "belongs to a root, and ends with it",
   "engine/workspace/commit/state-path.ts": "decided once, from the environment",
   "engine/workspace/commit/store.ts": "a process opens each state directory once",
-  "engine/workspace/commit/temporary.ts": "a page of random bytes",
+  "engine/workspace/disk/temporary.ts": "a page of random bytes",
   "engine/workspace/commit/user-lock.ts": "a lock of this process against others",
   "engine/workspace/concealed.ts": "the program's own directories, hidden from every engine",
   "engine/workspace/footprint/own-directories.ts": "the program's own directories",
@@ -133,6 +133,16 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
   "leaves to workspace/system how this system is asked": (file, code) =>
     /^engine\/(?!workspace\/(system\/|windows-path\.ts)|shell\/)/.test(file) &&
     /\bprocess\.platform\b|["'`]\/proc\b/.test(code),
+  "keeps the archive apart from commits, and what both need below them": (file, code) => {
+    const rooms = ["disk", "archive", "commit"].map(room => `engine/workspace/${room}/`);
+    const own = rooms.findIndex(room => file.startsWith(room));
+    if (own < 0) return false;
+    const above = rooms.slice(own + 1);
+    return imports(code).some(({ from }) => {
+      const imported = posix.join(posix.dirname(file), from);
+      return above.some(room => imported.startsWith(room));
+    });
+  },
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
@@ -250,6 +260,11 @@ describe("each rule catches an offence", () => {
       "leaves opening by an address to the workspace and the sandbox",
       "engine/search/a.ts",
       "// a\nconst held = Handle.open(path);",
+    ],
+    [
+      "keeps the archive apart from commits, and what both need below them",
+      "engine/workspace/archive/a.ts",
+      '// a\nimport type { Step } from "../commit/step.ts";',
     ],
     ["is named for what it holds", "engine/text/utils.ts", ""],
     ["is named for what it holds", "contract/path-helpers.ts", ""],

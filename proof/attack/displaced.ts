@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/contract/dialect.ts";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import type { Trial } from "../suite.ts";
 import { sample } from "./sample.ts";
 import { overStdio } from "./target.ts";

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Dialect } from "../../src/contract/dialect.ts";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import { initialize, legacy } from "../../test/http/wire.ts";
 import { type Message, type ProcessWire, start } from "../../test/mcp/wire.ts";
 import { codeCache, program } from "../places.ts";

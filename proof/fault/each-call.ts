@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import { stateDirectory } from "../../src/engine/workspace/errno.ts";
 import { errno, watching } from "../../test/commit/failing.ts";
 import { Fixture } from "../../test/commit/fixture.ts";

@@ -23,7 +23,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import type { AccessLevel, PolicyRule } from "../../src/engine/policy/rule.ts";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 
 const rules: readonly PolicyRule[] = [
   { name: "locked", paths: ["locked/**"], access: "read" },

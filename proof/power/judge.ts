@@ -3,7 +3,7 @@
 
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { type ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { changesIn, type Step } from "./session.ts";

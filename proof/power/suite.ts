@@ -3,7 +3,7 @@
 // be lost or reordered; some are made on real file systems in loop devices.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { Chance } from "../chance.ts";
 import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Commit } from "../../src/engine/workspace/commit/change.ts";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { Fixture, faultOf } from "./fixture.ts";
 

@@ -1,6 +1,6 @@
 // Makes the n-th system call of the write path fail, or kills the process in it.
 import { constants } from "node:os";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 
 type Calls = Record<string, (...args: never[]) => unknown>;
 

@@ -67,7 +67,7 @@ describe("when a patch fails in the middle", () => {
 
   it("short writes are continued", async () => {
     using fixture = new Fixture({ a: "old" });
-    const { sys } = await import("../../src/engine/workspace/commit/syscalls.ts");
+    const { sys } = await import("../../src/engine/workspace/disk/syscalls.ts");
     const { write } = sys;
     sys.write = (fd, from, at, length, position) =>
       write(fd, from, at, Math.max(1, Math.floor(length / 2)), position);

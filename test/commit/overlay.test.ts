@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "./bundle.ts";
 import { errno, watching } from "./failing.ts";

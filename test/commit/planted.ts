@@ -3,7 +3,7 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Journal } from "../../src/engine/workspace/commit/journal.ts";
-import { temporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { temporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 
 /** A commit that a journal claims to hold. */
 export interface Planted {

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Journal, readJournal } from "../../src/engine/workspace/commit/journal.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
 import { Fixture } from "./fixture.ts";

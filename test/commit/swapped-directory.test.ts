@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture } from "./fixture.ts";
 

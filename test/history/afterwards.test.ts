@@ -20,7 +20,7 @@ import { undo } from "../../src/engine/history/undo.ts";
 import { contentHash } from "../../src/engine/text/version.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "../commit/bundle.ts";
 import { errno, watching } from "../commit/failing.ts";

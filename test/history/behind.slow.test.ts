@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Fixture } from "../commit/fixture.ts";
 
 /** Several writers at once, each to a file of its own; the most changes that were answered and not recorded. */

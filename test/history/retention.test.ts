@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { Archive } from "../../src/engine/workspace/archive/archive.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { atOnce } from "../../src/engine/workspace/footprint/time-slice.ts";
 import { Fixture } from "../commit/fixture.ts";
 import { start } from "../mcp/wire.ts";

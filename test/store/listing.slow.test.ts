@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
-import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 
 const count = 60;
 

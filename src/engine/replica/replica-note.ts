@@ -3,8 +3,8 @@
 import { dirname, join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
-import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { statePath } from "../workspace/commit/state-path.ts";
+import { contentAt, namesIn, unlinkIfThere } from "../workspace/disk/if-there.ts";
 import { ifAllowed, stateDirectory, system } from "../workspace/errno.ts";
 import { type Claim, claim } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";

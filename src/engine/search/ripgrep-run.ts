@@ -2,8 +2,8 @@
 // searches in parallel and reports in no order, so the first hits are known only when it has finished.
 import { Fault } from "../fault.ts";
 import { startSpan } from "../span.ts";
-import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { isTemporaryName } from "../workspace/disk/temporary.ts";
 import { written } from "../workspace/name.ts";
 import { FirstBlocks, type HitBlock, type PathPosition } from "./first-blocks.ts";
 import type { GrepOptions, GrepReport } from "./grep-terms.ts";

@@ -8,7 +8,7 @@
 // - A seccomp filter closes what namespaces leave open (seccomp.ts).
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { display, Handle } from "../workspace/handle.ts";
 import { type Restricted, restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";

@@ -2,9 +2,9 @@
 // whatever its name leads to.
 import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
-import { isOfCommit, isTemporaryName, temporaryLength } from "./commit/temporary.ts";
 import { concealedBelow, conceals, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import { type DirectoryStamp, isSame } from "./directory-stamp.ts";
+import { isOfCommit, isTemporaryName, temporaryLength } from "./disk/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
 import { display, Handle } from "./handle.ts";

@@ -1,7 +1,7 @@
 // When it was announced that an unused fork will be dropped: an empty file for each, whose time says it. A fork is not
 // dropped without notice, even if no server ran while its time was running out.
-import { unlinkIfThere } from "../workspace/commit/if-there.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
+import { unlinkIfThere } from "../workspace/disk/if-there.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import type { Layout } from "./layout.ts";
 

@@ -1,6 +1,6 @@
 // What keeps a directory of workspaces in order: unused forks are dropped, what was dropped long ago is
 // removed, and so is what a dead process left half made. Safe to run at any time and in several processes.
-import { sys } from "../workspace/commit/syscalls.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { claimsIn, clearClaims } from "../workspace/system/claim.ts";
 import { dismantle, removeMoved } from "./materialise.ts";
 import type { WorkspaceRecord } from "./record.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Kind } from "../fault.ts";
 import type { DirectoryNode, Node, TreeState } from "../replica/tree-state.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { addressOf } from "../workspace/footprint/raw-names.ts";
 import { bytesOf, display, type Handle } from "../workspace/handle.ts";
 import { type Pair, treeDifference } from "../workspace/tree/tree-difference.ts";

@@ -7,7 +7,7 @@ import { mountOverlay, unmount } from "../shell/overlay.ts";
 import { copyTreeAttributes } from "../shell/tree-attributes.ts";
 import { purgeLater } from "../workspace/commit/purge.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { Handle } from "../workspace/handle.ts";
 import { claim, claimed } from "../workspace/system/claim.ts";

@@ -1,8 +1,8 @@
 // What is at a path on one side of a merge: in the frozen base, in the fork, or in the base as it is now.
 import { join } from "node:path";
 import { Fault, type Kind } from "../fault.ts";
-import { contentAt } from "../workspace/commit/if-there.ts";
-import { isTemporaryName } from "../workspace/commit/temporary.ts";
+import { contentAt } from "../workspace/disk/if-there.ts";
+import { isTemporaryName } from "../workspace/disk/temporary.ts";
 import { ifThere, system } from "../workspace/errno.ts";
 import { addressOf } from "../workspace/footprint/raw-names.ts";
 import { bytesOf, display, type Handle } from "../workspace/handle.ts";

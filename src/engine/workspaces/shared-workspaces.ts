@@ -8,7 +8,7 @@ import { readOrigin, writtenPaths } from "../replica/read-log.ts";
 import type { Replica } from "../replica/replica.ts";
 import type { ReplicaOptions } from "../replica/replica-options.ts";
 import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
-import { contentAt } from "../workspace/commit/if-there.ts";
+import { contentAt } from "../workspace/disk/if-there.ts";
 import { isWithin } from "../workspace/root.ts";
 import { claimed } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";

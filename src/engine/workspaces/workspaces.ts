@@ -5,7 +5,7 @@ import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
+import { sys } from "../workspace/disk/syscalls.ts";
 import { system } from "../workspace/errno.ts";
 import { display, Handle } from "../workspace/handle.ts";
 import { reserveIn } from "../workspace/reserved.ts";

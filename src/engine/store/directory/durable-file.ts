@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { contentHash } from "../../text/version.ts";
 import { openNew } from "../../workspace/archive/folder.ts";
-import { contentAt, unlinkIfThere } from "../../workspace/commit/if-there.ts";
-import { sys, writeAll } from "../../workspace/commit/syscalls.ts";
+import { contentAt, unlinkIfThere } from "../../workspace/disk/if-there.ts";
+import { sys, writeAll } from "../../workspace/disk/syscalls.ts";
 import { errnoOf } from "../../workspace/errno.ts";
 import { forFlushing, onWindows } from "../../workspace/windows-path.ts";
 

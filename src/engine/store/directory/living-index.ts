@@ -1,8 +1,8 @@
 // What makes a list of thousands of workspaces quick: their descriptions in one file, and which of them live for as long
 // as the directory of names is as it was. Only a copy of what the registry knows: without it a list is slower.
 import { contentHash } from "../../text/version.ts";
-import { sys } from "../../workspace/commit/syscalls.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../../workspace/directory-stamp.ts";
+import { sys } from "../../workspace/disk/syscalls.ts";
 import { keepsTimes } from "../../workspace/system/file-system.ts";
 import { writeNamedFile } from "../../workspace/system/named-file.ts";
 import type { WorkspaceId } from "../store.ts";

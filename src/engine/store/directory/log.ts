@@ -1,8 +1,8 @@
 // One workspace's log: a file for each entry, named by its revision. Appending is creating the next name, which only
 // one process can do; the revision is found by asking which names exist.
 import { Fault } from "../../fault.ts";
-import { namesIn } from "../../workspace/commit/if-there.ts";
-import { sys } from "../../workspace/commit/syscalls.ts";
+import { namesIn } from "../../workspace/disk/if-there.ts";
+import { sys } from "../../workspace/disk/syscalls.ts";
 import type { Entry, LogEntry, Revision } from "../store.ts";
 import { create, valueAt } from "./durable-file.ts";
 

@@ -1,5 +1,5 @@
 // How the connection is protected, from the address: `sslmode` means what it means to libpq.
-import { contentAt } from "../../workspace/commit/if-there.ts";
+import { contentAt } from "../../workspace/disk/if-there.ts";
 
 export interface Protection {
   readonly rejectUnauthorized: boolean;

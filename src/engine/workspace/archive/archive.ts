@@ -1,8 +1,7 @@
 // History: contents that were read or replaced, and the changes that were made. It is in the user's state directory,
 // never in a workspace, within limits on size and age.
 
-import type { HeldDirectories } from "../commit/held-directories.ts";
-import type { ByteRange } from "../commit/journal.ts";
+import type { HeldDirectories } from "../disk/held-directories.ts";
 import { isShortage } from "../errno.ts";
 import { gently, type Steps } from "../footprint/time-slice.ts";
 import type { Address } from "../system/held.ts";
@@ -10,7 +9,7 @@ import { isClockSteady } from "./clock-mark.ts";
 import { jsonSteps } from "./json-steps.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
-import type { PendingContent, PendingRecord, Taken } from "./pending-record.ts";
+import type { ByteRange, PendingContent, PendingRecord, Taken } from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
 import { hashesIn, type RetentionLimits, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";

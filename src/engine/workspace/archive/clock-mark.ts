@@ -4,7 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
-import { bootId } from "../commit/identity.ts";
+import { bootId } from "../disk/process-identity.ts";
 
 interface ClockMark {
   readonly boot: string;

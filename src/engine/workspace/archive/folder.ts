@@ -1,6 +1,6 @@
 // The folders of the archive are made when they are first needed.
 import { constants } from "node:fs";
-import { sys } from "../commit/syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf, isAbsence } from "../errno.ts";
 
 /** Opens a new file for its owner alone. The folders above it are made only where they are missing. */

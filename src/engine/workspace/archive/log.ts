@@ -3,9 +3,9 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
-import type { FoundDirectory } from "../commit/held-directories.ts";
-import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
-import { readAll, sys, writeAll } from "../commit/syscalls.ts";
+import type { FoundDirectory } from "../disk/held-directories.ts";
+import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
+import { readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { isNoFile, openIfThere, openNew } from "./folder.ts";

@@ -2,13 +2,15 @@
 // recovery can still record it.
 
 import type { Kind } from "../../fault.ts";
-import { contentHash } from "../../text/version.ts";
-import type { EntryRef } from "../commit/held-directories.ts";
-import type { ByteRange } from "../commit/journal.ts";
-import type { ContentSource, PlannedEffect } from "../commit/planned-effect.ts";
-import type { Steps } from "../footprint/time-slice.ts";
+import type { EntryRef } from "../disk/held-directories.ts";
 import type { By, ChangeEffect, Identity } from "./log.ts";
 import type { Snapshot } from "./snapshot.ts";
+
+/** Bytes of the journal. */
+export interface ByteRange {
+  readonly at: number;
+  readonly length: number;
+}
 
 /** Content at a directory entry, or whose bytes the journal holds, or both. */
 export interface PendingContent {
@@ -55,32 +57,6 @@ export interface PendingRecord {
   readonly parents: readonly string[];
 }
 
-export function* pendingRecord(
-  outcomes: readonly PlannedEffect[],
-  by: By,
-  parents: readonly string[],
-): Steps<PendingRecord> {
-  const files: PendingFile[] = [];
-  for (const outcome of outcomes) {
-    yield;
-    if (outcome.effect === "none" || "root" in outcome) continue;
-    const { effect, kind, source, before, change } = outcome;
-    const relocated = (effect === "moved" || effect === "copied") && !outcome.edited;
-    const old = before && kept(before);
-    files.push({
-      at: change.at,
-      effect,
-      kind,
-      ...(source && { from: source.at }),
-      ...(old && (relocated ? { replaced: old } : { before: old })),
-      ...(outcome.after &&
-        outcome.moved === undefined && { after: made(outcome.after, change.entry, effect) }),
-      ...(outcome.moved && { moved: outcome.moved }),
-    });
-  }
-  return { time: Date.now(), by, files, parents };
-}
-
 /** Bytes that a commit may leave to be recorded later. */
 export const mostWaiting = 16 * 1024 * 1024;
 /** Files likewise: a caller that asks about history records them without a pause. */
@@ -90,12 +66,12 @@ const mostFilesWaiting = 500;
  * Whether recording can wait: all content is in the journal, in memory, or where old content is kept. Waiting costs
  * memory and disk space, so the amount is bounded.
  */
-export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
-  if (account.files.length > mostFilesWaiting || !isKept(account)) return false;
-  const all = account.files.every(({ before, replaced, after }) =>
+export function canWait(record: PendingRecord, lasting: number | undefined): boolean {
+  if (record.files.length > mostFilesWaiting || !isKept(record)) return false;
+  const all = record.files.every(({ before, replaced, after }) =>
     [before, replaced, after].every(one => stays(one, lasting)),
   );
-  return all && bytesIn(account) <= mostWaiting;
+  return all && bytesIn(record) <= mostWaiting;
 }
 
 /** Whether new content exists only in the tree. The archive copies it before the commit moves it into place. */
@@ -106,19 +82,19 @@ export function isInTreeAlone(
 }
 
 /**
- * The account with the new content that the archive took, by the index of its file. Content in the tree that it did
+ * The record with the new content that the archive took, by the index of its file. Content in the tree that it did
  * not take is left out: when the commit is recorded, a later change may be in it, and undo would take that for this
  * commit's own.
  */
-export function withTaken(account: PendingRecord, taken: Readonly<Record<number, Taken>>): PendingRecord {
-  if (!account.files.some(({ after }) => isInTreeAlone(after))) return account;
-  const files = account.files.map(({ after, ...file }, i): PendingFile => {
+export function withTaken(record: PendingRecord, taken: Readonly<Record<number, Taken>>): PendingRecord {
+  if (!record.files.some(({ after }) => isInTreeAlone(after))) return record;
+  const files = record.files.map(({ after, ...file }, i): PendingFile => {
     if (after === undefined) return file;
     if (!isInTreeAlone(after)) return { ...file, after };
     const found = taken[i];
     return found === undefined ? { ...file, unkept: true } : { ...file, after: { ...after, taken: found } };
   });
-  return { ...account, files };
+  return { ...record, files };
 }
 
 /** Whether all new content is kept, or still can be. */
@@ -143,27 +119,4 @@ export function isHeld({ files }: PendingRecord): boolean {
 export function bytesIn({ files }: PendingRecord): number {
   const sizes = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
   return sizes.reduce((sum, one) => sum + (one?.size ?? 0), 0);
-}
-
-function made(after: ContentSource, spot: EntryRef, effect: ChangeEffect): PendingContent {
-  const { kind, bytes, blob, size } = after;
-  // Entries of a new directory are recorded separately.
-  if (kind === "directory" && effect !== "copied" && effect !== "moved")
-    return { kind, mode: after.mode ?? 0o777 & ~process.umask() };
-  if (kind !== "file" || bytes === undefined) return { kind, spot };
-  const mode = after.mode ?? 0o666 & ~process.umask();
-  if (blob !== undefined) return { kind, mode, blob, size };
-  return size > mostWaiting ? { kind, spot } : { kind, mode, spot, size, hash: contentHash(bytes) };
-}
-
-function kept({ kind, mode, target, entry, blob, size, modified }: ContentSource): PendingContent {
-  return {
-    kind,
-    size,
-    ...(modified !== undefined && { modified: modified.getTime() }),
-    ...(mode !== undefined && { mode }),
-    ...(target !== undefined && { target }),
-    ...(entry && { spot: entry }),
-    ...(blob && { blob }),
-  };
 }

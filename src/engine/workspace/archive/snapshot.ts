@@ -4,8 +4,8 @@
 // Taking one is a generator that pauses now and then, so a large tree does not block the event loop; after a crash,
 // recovery runs it without pauses.
 import { constants } from "node:fs";
-import { readingAll, sys } from "../commit/syscalls.ts";
-import { isOfCommit, isTemporaryName } from "../commit/temporary.ts";
+import { readingAll, sys } from "../disk/syscalls.ts";
+import { isOfCommit, isTemporaryName } from "../disk/temporary.ts";
 import type { Steps } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";

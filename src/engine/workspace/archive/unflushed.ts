@@ -1,7 +1,7 @@
 // Archive files that are written but not flushed. Journals and replaced content stay until they are, so that the
 // history of an acknowledged change survives a power cut.
 import { constants } from "node:fs";
-import { flushAndClose, flushAndCloseLater, sys } from "../commit/syscalls.ts";
+import { flushAndClose, flushAndCloseLater, sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { forEachConcurrently } from "../system/concurrently.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";

@@ -1,16 +1,16 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
 import type { Archive } from "../archive/archive.ts";
+import { addressOf, type HeldDirectories } from "../disk/held-directories.ts";
+import { readingAt } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { atOnce, gently } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
-import { addressOf, type HeldDirectories } from "./held-directories.ts";
-import { readingAt } from "./if-there.ts";
 import { changesOf, type JournalledCommit, reopened, temporaryNamesOf } from "./journalled-commit.ts";
 import { purge, purgeLater } from "./purge.ts";
-import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
 
 const mostPurged = 64; // at the same time

@@ -2,8 +2,13 @@
 
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
+import type { ByteRange } from "../archive/pending-record.ts";
 import { mostWaiting } from "../archive/pending-record.ts";
 import { concealedBelow, isConcealed } from "../concealed.ts";
+import { type EntryRef, entryKey, type HeldDirectories } from "../disk/held-directories.ts";
+import { contentAt } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
+import { temporaryName } from "../disk/temporary.ts";
 import { system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { written } from "../name.ts";
@@ -11,17 +16,12 @@ import { isWithin, mayLieIn, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
-import { type EntryRef, entryKey, type HeldDirectories } from "./held-directories.ts";
-import { contentAt } from "./if-there.ts";
-import type { ByteRange } from "./journal.ts";
 import type { PlannedEffect } from "./planned-effect.ts";
 import type { ResolvedChanges } from "./resolved-changes.ts";
 import type { StagedContent } from "./stage.ts";
 import type { Aside } from "./state.ts";
 import type { FileIdentity, MoveStep, StagedAttributes, Step } from "./step.ts";
-import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
-import { temporaryName } from "./temporary.ts";
 
 export const inlineBytes = 256 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
 const inlineTotal = 32 * 1024 * 1024;

@@ -14,6 +14,7 @@ import { contentHash, hashInTurns } from "../../text/version.ts";
 import { turnAfter } from "../../turn.ts";
 import { jsonSteps } from "../archive/json-steps.ts";
 import { anonymous } from "../archive/log.ts";
+import type { ByteRange } from "../archive/pending-record.ts";
 import {
   bytesIn,
   canWait,
@@ -22,10 +23,13 @@ import {
   isKept,
   mostWaiting,
   type PendingRecord,
-  pendingRecord,
   type Taken,
   withTaken,
 } from "../archive/pending-record.ts";
+import { addressOf, type EntryRef, entryKey, HeldDirectories } from "../disk/held-directories.ts";
+import { contentAt } from "../disk/if-there.ts";
+import { bootId } from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
 import { faultOf, isShortage, isWithoutRoom } from "../errno.ts";
 import { gently, inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
@@ -40,10 +44,6 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
-import { addressOf, type EntryRef, entryKey, HeldDirectories } from "./held-directories.ts";
-import { bootId } from "./identity.ts";
-import { contentAt } from "./if-there.ts";
-import type { ByteRange } from "./journal.ts";
 import type { JournalState } from "./journal-pair.ts";
 import {
   type JournalEntry,
@@ -57,6 +57,7 @@ import { pathsOf } from "./power-cut.ts";
 import { publicationOf } from "./publication.ts";
 import { purgeLater } from "./purge.ts";
 import { QueuedEdit } from "./queued-edit.ts";
+import { pendingRecord } from "./record-of-commit.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
@@ -66,7 +67,6 @@ import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } fr
 import { apply, applyAll, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
-import { sys } from "./syscalls.ts";
 import { othersFlushed } from "./unrecorded-commits.ts";
 import { comparesContent, verify } from "./verify.ts";
 

@@ -1,5 +1,5 @@
 // Extended attributes and ACLs of replaced files: how they are copied, and how a file is identified for that.
-import { sys } from "./syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 
 /** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
 export interface CopyAttributes {

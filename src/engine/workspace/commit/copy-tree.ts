@@ -4,6 +4,8 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
+import { flushAndCloseLater, sys, writeAll } from "../disk/syscalls.ts";
+import { isOfCommit } from "../disk/temporary.ts";
 import { errnoOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
@@ -12,8 +14,6 @@ import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { giveMode, ownerOf } from "./granted-mode.ts";
-import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
-import { isOfCommit } from "./temporary.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 const pieceBytes = 4 * 1024 * 1024;

@@ -2,13 +2,13 @@
 // comparison before the commit (verify.ts).
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
+import { readAll, sys } from "../disk/syscalls.ts";
 import { errnoOf, system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { identityOf } from "./copy-attributes.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
-import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 /** Files that one edit keeps open. Further ones are opened again. */

@@ -1,6 +1,6 @@
 // The remains of a dead process: its folder with its journals, and the state of each of its commits.
 import { join } from "node:path";
-import { namesIn } from "./if-there.ts";
+import { namesIn } from "../disk/if-there.ts";
 import { Journal, readJournal } from "./journal.ts";
 import {
   entriesOf,

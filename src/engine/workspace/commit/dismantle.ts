@@ -4,12 +4,12 @@
 
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { addressOf, type EntryRef, type HeldDirectories } from "../disk/held-directories.ts";
+import { flushAndClose, sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
-import { addressOf, type EntryRef, type HeldDirectories } from "./held-directories.ts";
 import { purge, purgeLater } from "./purge.ts";
 import type { StepContext } from "./step-context.ts";
-import { flushAndClose, sys } from "./syscalls.ts";
 
 export interface DismantleStep {
   readonly do: "dismantle";

@@ -1,13 +1,13 @@
 // Makes a directory durable before the only copy of something leaves its old place for it: after a power cut, the loss
 // of the old name must not be on the disk without the new one, nor without the directories that lead there.
 import { constants } from "node:fs";
+import type { HeldDirectories } from "../disk/held-directories.ts";
+import { flushAndClose, sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
-import type { HeldDirectories } from "./held-directories.ts";
-import { flushAndClose, sys } from "./syscalls.ts";
 
 /** File systems write everything out within minutes: the entries of a directory that changed earlier are durable. */
 const recentMs = 10 * 60_000;

@@ -2,12 +2,12 @@
 // found and judged as for any other change.
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
+import { type FoundDirectory, isDirectoryOf, openRecorded } from "../disk/held-directories.ts";
+import { bootId } from "../disk/process-identity.ts";
 import { bytesOf, display, type Handle } from "../handle.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
 import { resolvePath } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
-import { type FoundDirectory, isDirectoryOf, openRecorded } from "./held-directories.ts";
-import { bootId } from "./identity.ts";
 import type { JournalledCommit } from "./journalled-commit.ts";
 import type { PowerCut } from "./power-cut.ts";
 import type { StateDirectory } from "./state.ts";

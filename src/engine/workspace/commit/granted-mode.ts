@@ -1,8 +1,9 @@
 // The one place that decides which permission bits a new file gets. The set-user-ID and set-group-ID bits make a file
 // run as its owner, so they never pass to a file of another owner: a copy that root makes of another user's program
 // would run as root. Directories are not concerned: their set-group-ID bit only says which group new entries get.
+
+import { sys } from "../disk/syscalls.ts";
 import type { Address } from "../system/held.ts";
-import { sys } from "./syscalls.ts";
 
 const setUserId = 0o4000;
 const setGroupId = 0o2000;

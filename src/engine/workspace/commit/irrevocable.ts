@@ -4,6 +4,7 @@
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
 import { longestPath, type RetentionLimits } from "../archive/snapshot.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
@@ -12,7 +13,6 @@ import { kindOf } from "../stat.ts";
 import { freeBelow } from "../system/free-space.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitPlan, Doomed, Stats } from "./commit-plan.ts";
-import { sys } from "./syscalls.ts";
 
 type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
 

@@ -8,11 +8,11 @@
 import { createHash, hash, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
+import { contentAt } from "../disk/if-there.ts";
+import { flushAndCloseLater, sys, writeAll } from "../disk/syscalls.ts";
 import { faultOf, ifAllowed, stateDirectory, system } from "../errno.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
-import { contentAt } from "./if-there.ts";
-import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
 
 const plainBytes = 16; // of the head; its authentication follows
 const macBytes = 16;
@@ -240,9 +240,4 @@ function padded(key: Buffer, pad: number): Buffer {
   const block = Buffer.alloc(blockBytes, pad);
   for (const [i, byte] of key.entries()) block[i] = byte ^ pad;
   return block;
-}
-
-export interface ByteRange {
-  readonly at: number;
-  readonly length: number;
 }

@@ -15,11 +15,11 @@ import {
   HeldDirectories,
   isSingleName,
   openRecorded,
-} from "./held-directories.ts";
+} from "../disk/held-directories.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
-import { isTemporaryName } from "./temporary.ts";
 
 export interface JournalEntry {
   readonly is: "intent";

@@ -2,13 +2,13 @@
 // made once for a state directory and flushed, because journals survive a power cut, too.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
+import { unlinkIfThere } from "../disk/if-there.ts";
+import { flushAndClose, readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
-import { unlinkIfThere } from "./if-there.ts";
 import { purge } from "./purge.ts";
 import { openToFlush } from "./stage.ts";
-import { flushAndClose, readAll, sys, writeAll } from "./syscalls.ts";
 
 const keyBytes = 32;
 const fileName = "key";

@@ -6,10 +6,10 @@
 import { connect, createServer, type Server } from "node:net";
 import { Worker } from "node:worker_threads";
 import { clock } from "../../clock.ts";
+import { sys } from "../disk/syscalls.ts";
 import { Handle } from "../handle.ts";
 import { socketPath } from "../system/socket-path.ts";
 import { onWindows } from "../windows-path.ts";
-import { sys } from "./syscalls.ts";
 
 const answerMs = 2000;
 const rememberMs = 1000;

@@ -7,14 +7,14 @@ import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { foldName } from "../../text/fold-name.ts";
+import { unlinkIfThere } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf, faultOf, isShortage, stateDirectory } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display } from "../handle.ts";
-import { unlinkIfThere } from "./if-there.ts";
 import { Patience } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
 import type { StateDirectory } from "./state.ts";
-import { sys } from "./syscalls.ts";
 import { takeUserLock } from "./user-lock.ts";
 
 /** An edit that waits for one name. The holder of the lock may make it (shared-commit.ts). */

@@ -6,12 +6,12 @@ import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
-import { isThisProcess } from "./identity.ts";
-import { namesIn } from "./if-there.ts";
+import { namesIn } from "../disk/if-there.ts";
+import { isThisProcess } from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
 import { watchSocket } from "./liveness-socket.ts";
 import { isFirstOfBoot } from "./restored-names.ts";
 import { identityAt, isDead, socketsOf } from "./state.ts";
-import { sys } from "./syscalls.ts";
 
 /** Processes beyond this number are checked on every read instead. */
 const mostWatched = 64;

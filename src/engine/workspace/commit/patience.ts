@@ -2,7 +2,7 @@
 // slow disk, one of them may have to wait until the others have nothing left to do. So the timeout applies
 // to a holder that makes no progress. It restarts whenever the lock changes hands or its holder takes or releases a lock.
 import { clock } from "../../clock.ts";
-import type { sys } from "./syscalls.ts";
+import type { sys } from "../disk/syscalls.ts";
 
 /** The lock file: a hard link of the holder's own file. */
 export type Holder = ReturnType<typeof sys.lstat>;

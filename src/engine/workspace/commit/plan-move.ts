@@ -3,6 +3,7 @@
 
 import { Fault } from "../../fault.ts";
 import type { Identity } from "../archive/log.ts";
+import { sys } from "../disk/syscalls.ts";
 import { display, type Handle } from "../handle.ts";
 import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
@@ -11,7 +12,6 @@ import type { Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./copy-attributes.ts";
 import { grantedMode, ownerOf, ownOwner } from "./granted-mode.ts";
-import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 interface Move {

@@ -1,10 +1,10 @@
 // Plans a removal: moves the entry out of its directory in one step, and removes it when the commit is done.
 import { Fault } from "../../fault.ts";
+import { sys } from "../disk/syscalls.ts";
 import { system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe } from "./commit-plan.ts";
-import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 export function planRemove(

@@ -3,6 +3,7 @@
 
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { readAll, sys } from "../disk/syscalls.ts";
 import { errnoOf, system } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
@@ -10,7 +11,6 @@ import type { CommitOptions, Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./copy-attributes.ts";
 import { grantedMode, holderOf, ownerOf, ownOwner } from "./granted-mode.ts";
-import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 /** The largest file that is rewritten in place. */

@@ -3,15 +3,15 @@
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import type { ChangeEffect, Identity } from "../archive/log.ts";
+import type { ByteRange } from "../archive/pending-record.ts";
 import { Directory } from "../directory.ts";
+import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
+import { readAll, sys } from "../disk/syscalls.ts";
 import { system } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
 import type { ChangedFile, FileState } from "./change.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
-import type { ByteRange } from "./journal.ts";
-import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 /** Content in memory, or at an entry. */

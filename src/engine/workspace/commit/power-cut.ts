@@ -2,12 +2,12 @@
 // which of them are known to have happened, and which directories recovery has made again with another inode.
 
 import type { ChangeRecord } from "../archive/log.ts";
+import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
+import { bootId } from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
 import { under } from "../root.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
-import { bootId } from "./identity.ts";
 import type { JournalledCommit } from "./journalled-commit.ts";
 import type { Step } from "./step.ts";
-import { sys } from "./syscalls.ts";
 
 export class PowerCut {
   /** By path: the newest commit that did something there. */

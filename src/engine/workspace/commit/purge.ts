@@ -3,12 +3,12 @@
 import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
+import { sys } from "../disk/syscalls.ts";
+import { temporaryName } from "../disk/temporary.ts";
 import { errnoOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
-import { sys } from "./syscalls.ts";
-import { temporaryName } from "./temporary.ts";
 
 /** A file to remove, in a held directory. The generators below leave that to their caller. */
 interface DoomedFile {

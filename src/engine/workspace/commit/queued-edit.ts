@@ -1,8 +1,8 @@
 // An edit of one file that waits for the lock. The edit that holds the lock may make it as well (shared-commit.ts):
 // then both share a flush and a rename, and each keeps its own change, version and answer.
 import { Fault } from "../../fault.ts";
+import type { HeldDirectories } from "../disk/held-directories.ts";
 import type { Change, Commit, CommitOptions, Current } from "./change.ts";
-import type { HeldDirectories } from "./held-directories.ts";
 import type { WaitingEdit } from "./lock.ts";
 import { ResolvedChanges } from "./resolved-changes.ts";
 import { applyRules } from "./rule-check.ts";

@@ -7,20 +7,20 @@
 
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
-import { errnoOf, ifThere, isShortage } from "../errno.ts";
-import { atOnce } from "../footprint/time-slice.ts";
-import type { Handle } from "../handle.ts";
-import type { Root } from "../root.ts";
-import { estateIn, leave } from "./dead-process.ts";
-import { NotGranted, openGranted } from "./granted-directories.ts";
 import {
   addressOf,
   type EntryRef,
   type FoundDirectory,
   HeldDirectories,
   openRecorded,
-} from "./held-directories.ts";
-import { bootId } from "./identity.ts";
+} from "../disk/held-directories.ts";
+import { bootId } from "../disk/process-identity.ts";
+import { errnoOf, ifThere, isShortage } from "../errno.ts";
+import { atOnce } from "../footprint/time-slice.ts";
+import type { Handle } from "../handle.ts";
+import type { Root } from "../root.ts";
+import { estateIn, leave } from "./dead-process.ts";
+import { NotGranted, openGranted } from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut } from "./power-cut.ts";
 import { purge } from "./purge.ts";

@@ -2,20 +2,20 @@
 // done without a record and cannot be undone, which the commit says.
 
 import type { Archive } from "../archive/archive.ts";
-import { pendingRecord } from "../archive/pending-record.ts";
+import { addressOf } from "../disk/held-directories.ts";
+import { sys } from "../disk/syscalls.ts";
 import { faultOf } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Root } from "../root.ts";
 import type { Change, Commit, CommitOptions } from "./change.ts";
-import { addressOf } from "./held-directories.ts";
 import { planCommit } from "./plan-commit.ts";
 import { changedFile } from "./planned-effect.ts";
 import { purgeLater } from "./purge.ts";
+import { pendingRecord } from "./record-of-commit.ts";
 import { ResolvedChanges } from "./resolved-changes.ts";
 import { applyRules } from "./rule-check.ts";
 import { apply, undo } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
-import { sys } from "./syscalls.ts";
 
 export async function removeWithoutRoom(
   roots: readonly Root[],

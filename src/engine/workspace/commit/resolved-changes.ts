@@ -1,5 +1,7 @@
 // The changes of a commit with their paths resolved to entries, before anything is locked or read.
 import { Fault } from "../../fault.ts";
+import { entryKey, HeldDirectories } from "../disk/held-directories.ts";
+import { sys } from "../disk/syscalls.ts";
 import { system } from "../errno.ts";
 import { atOnce, gently, inSlices, type Steps } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
@@ -9,9 +11,7 @@ import type { Root } from "../root.ts";
 import type { Exactness } from "../stored-name.ts";
 import type { Change, CommitOptions } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
-import { entryKey, HeldDirectories } from "./held-directories.ts";
 import type { Keys } from "./lock.ts";
-import { sys } from "./syscalls.ts";
 import { isStillMissing, makesDirectory, resolveTarget, type Target, type TargetOptions } from "./target.ts";
 
 export interface ResolvedChange {

@@ -5,16 +5,16 @@
 import { join } from "node:path";
 import type { Archive } from "../archive/archive.ts";
 import type { ChangeRecord, TemporaryNames } from "../archive/log.ts";
+import { addressOf, type FoundDirectory, HeldDirectories } from "../disk/held-directories.ts";
+import { contentAt } from "../disk/if-there.ts";
+import { bootId } from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import { bytesOf, type Handle } from "../handle.ts";
 import { isWithin, type Root } from "../root.ts";
 import { estateIn } from "./dead-process.ts";
-import { addressOf, type FoundDirectory, HeldDirectories } from "./held-directories.ts";
-import { bootId } from "./identity.ts";
-import { contentAt } from "./if-there.ts";
 import { purge } from "./purge.ts";
 import type { StateDirectory } from "./state.ts";
-import { sys } from "./syscalls.ts";
-import { isTemporaryName } from "./temporary.ts";
 import { Unflushed } from "./unflushed.ts";
 
 /** File systems write everything out within minutes: names removed earlier than this stay removed. */

@@ -9,6 +9,8 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
+import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
+import { readAll, sys } from "../disk/syscalls.ts";
 import { isAbsence } from "../errno.ts";
 import { rootsInSandboxes } from "../footprint/running-commands.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
@@ -18,9 +20,7 @@ import { isWithin } from "../root.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
 import type { Change, CommitOptions, Expectation } from "./change.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
-import { readAll, sys } from "./syscalls.ts";
 
 /** Checks and completes resolved changes, under their locks. Yields now and then: trees may be large. */
 export async function applyRules(

@@ -4,13 +4,14 @@
 // commit fails, the waiting edits keep their places in the queue, and the first one is tried again alone.
 import { clock } from "../../clock.ts";
 import { anonymous, type By } from "../archive/log.ts";
-import { canWait, pendingRecord } from "../archive/pending-record.ts";
+import { canWait } from "../archive/pending-record.ts";
 import { atOnce, type Steps } from "../footprint/time-slice.ts";
 import type { ChangedFile, Commit, CommitOptions } from "./change.ts";
 import { type CommitPlan, inlineBytes } from "./commit-plan.ts";
 import { JoinedEdits } from "./lock.ts";
 import { changedFile, type PlannedEffect } from "./planned-effect.ts";
 import { isShareable, plainContent, QueuedEdit } from "./queued-edit.ts";
+import { pendingRecord } from "./record-of-commit.ts";
 import type { ResolvedChanges } from "./resolved-changes.ts";
 import { refuseUncovering } from "./rule-check.ts";
 import type { Store } from "./store.ts";

@@ -2,6 +2,8 @@
 // unreadable to others until it has the mode of the file that it replaces.
 
 import { constants } from "node:fs";
+import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
+import { flushAndCloseLater, sys, writeAll } from "../disk/syscalls.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { inSlices, TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
@@ -11,9 +13,7 @@ import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { copyTree } from "./copy-tree.ts";
 import { giveMode, modeWhileStaged } from "./granted-mode.ts";
-import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
-import { flushAndCloseLater, sys, writeAll } from "./syscalls.ts";
 
 export type StagedContent =
   | (StagedAttributes & {

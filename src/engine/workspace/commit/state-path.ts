@@ -2,10 +2,10 @@
 // directories; else, if the user has none or cannot write there, one among the temporary files.
 import { constants } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { temporaryDirectory, userHome, userId } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
-import { sys } from "./syscalls.ts";
 
 /** The configured state directory; undefined if it is the user's default one. */
 export function namedStatePath(wanted?: string): string | undefined {

@@ -18,11 +18,8 @@ import { basename, dirname, join } from "node:path";
 import { append } from "../../append.ts";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
-import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
-import { display, Handle } from "../handle.ts";
-import { isOfOneMachine } from "../system/file-system.ts";
-import { onWindows } from "../windows-path.ts";
-import type { FoundDirectory } from "./held-directories.ts";
+import type { FoundDirectory } from "../disk/held-directories.ts";
+import { contentAt, namesIn, unlinkIfSame, unlinkIfThere } from "../disk/if-there.ts";
 import {
   heartbeatMs,
   identityIn,
@@ -31,14 +28,17 @@ import {
   needsSocket,
   type ProcessIdentity,
   thisProcess,
-} from "./identity.ts";
-import { contentAt, namesIn, unlinkIfSame, unlinkIfThere } from "./if-there.ts";
+} from "../disk/process-identity.ts";
+import { flushAndClose, sys, writeAll } from "../disk/syscalls.ts";
+import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
+import { display, Handle } from "../handle.ts";
+import { isOfOneMachine } from "../system/file-system.ts";
+import { onWindows } from "../windows-path.ts";
 import { invalidate } from "./journal.ts";
 import { keyOf } from "./key.ts";
 import { hasEnded, isListening, isListeningNow, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
 import { giveUpOwnPlace, statePath, temporaryState } from "./state-path.ts";
-import { flushAndClose, sys, writeAll } from "./syscalls.ts";
 
 const mostOwnerBytes = 4096;
 export const keepMs = 7 * 24 * 3_600_000;

@@ -1,7 +1,7 @@
 // What the steps of a commit need besides themselves.
 
-import type { HeldDirectories } from "./held-directories.ts";
-import type { ByteRange } from "./journal.ts";
+import type { ByteRange } from "../archive/pending-record.ts";
+import type { HeldDirectories } from "../disk/held-directories.ts";
 
 /** Inode numbers are reused: a number alone may belong to another directory. */
 export interface NewDirectory {

@@ -5,6 +5,10 @@
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
+import type { ByteRange } from "../archive/pending-record.ts";
+import { type EntryRef, entryKey, type HeldDirectories } from "../disk/held-directories.ts";
+import { contentAt } from "../disk/if-there.ts";
+import { sys, writeAll } from "../disk/syscalls.ts";
 import { errnoOf, isAnswer, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
@@ -15,11 +19,7 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { makeDurable } from "./durable-directory.ts";
 import { giveMode, modeWhileStaged, type Owner } from "./granted-mode.ts";
-import { type EntryRef, entryKey, type HeldDirectories } from "./held-directories.ts";
-import { contentAt } from "./if-there.ts";
-import type { ByteRange } from "./journal.ts";
 import type { StepContext } from "./step-context.ts";
-import { sys, writeAll } from "./syscalls.ts";
 
 /** Tells whether a file is unchanged. */
 export interface FileIdentity {

@@ -2,14 +2,6 @@
 // and access, links and missing parents are decided here, on what was opened.
 import { isAbsolute, normalize } from "node:path";
 import { Fault } from "../../fault.ts";
-import { display } from "../handle.ts";
-import { bytesWritten, written } from "../name.ts";
-import { parsePath, type WorkspacePath } from "../path.ts";
-import { isAboveReserved, isReserved } from "../reserved.ts";
-import { type NearestExisting, resolveNearest, resolvePath, resolveStored } from "../resolve.ts";
-import { mayLieIn, type Root, under } from "../root.ts";
-import { type Exactness, storedName, storedSpelling } from "../stored-name.ts";
-import { ownForm } from "../windows-path.ts";
 import {
   addressOf,
   type EntryRef,
@@ -18,9 +10,17 @@ import {
   type HeldDirectories,
   type NewParent,
   nameOf,
-} from "./held-directories.ts";
+} from "../disk/held-directories.ts";
+import { sys } from "../disk/syscalls.ts";
+import { display } from "../handle.ts";
+import { bytesWritten, written } from "../name.ts";
+import { parsePath, type WorkspacePath } from "../path.ts";
+import { isAboveReserved, isReserved } from "../reserved.ts";
+import { type NearestExisting, resolveNearest, resolvePath, resolveStored } from "../resolve.ts";
+import { mayLieIn, type Root, under } from "../root.ts";
+import { type Exactness, storedName, storedSpelling } from "../stored-name.ts";
+import { ownForm } from "../windows-path.ts";
 import { lockKey } from "./lock.ts";
-import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
 /** A directory is not created if no program could name its entries. */

@@ -1,6 +1,8 @@
 // What commits have put in place and not flushed yet: until that is done, their journal must stay.
 import { constants } from "node:fs";
 import { traced } from "../../span.ts";
+import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "../disk/held-directories.ts";
+import { flushAndClose, flushAndCloseLater, sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
@@ -8,10 +10,8 @@ import { forEachConcurrently } from "../system/concurrently.ts";
 import { revivesNames } from "../system/file-system.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
-import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "./held-directories.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
 import type { StagedAttributes, Step } from "./step.ts";
-import { flushAndClose, flushAndCloseLater, sys } from "./syscalls.ts";
 
 /** A directory to flush, and files in it. */
 interface Folder {

@@ -3,9 +3,9 @@
 // another process has just written. The commits of dead processes are recovered here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
+import { namesIn } from "../disk/if-there.ts";
 import { ifThere, stateDirectory, system } from "../errno.ts";
 import { isWithin } from "../root.ts";
-import { namesIn } from "./if-there.ts";
 import { holdsCommits, readJournal } from "./journal.ts";
 import { type JournalledCommit, journalledCommits } from "./journalled-commit.ts";
 import { pathsOf } from "./power-cut.ts";

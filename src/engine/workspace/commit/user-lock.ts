@@ -9,17 +9,17 @@ import { join } from "node:path";
 import { atExit } from "../../at-exit.ts";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
+import { unlinkIfSame, unlinkIfThere } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import { temporaryDirectory } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
-import { unlinkIfSame, unlinkIfThere } from "./if-there.ts";
 import { LivenessSocket } from "./liveness-socket.ts";
 import type { Holder } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
 import { isDeadSoon, makeDirectory, openPrivate, socketAt, socketsOf, writeOwner } from "./state.ts";
-import { sys } from "./syscalls.ts";
 
 interface UserLock {
   /** The address of the held directory. */

@@ -1,13 +1,13 @@
 // The comparison before a commit: the files still hold what the changes were computed from.
 import { Fault } from "../../fault.ts";
+import type { HeldDirectories, ReadFile } from "../disk/held-directories.ts";
+import { hasBytes, readAll, sys } from "../disk/syscalls.ts";
 import { errnoOf, faultOf, system } from "../errno.ts";
 import type { Expectation } from "./change.ts";
 import type { Precondition } from "./commit-plan.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { identityOf } from "./copy-attributes.ts";
-import type { HeldDirectories, ReadFile } from "./held-directories.ts";
 import { withFileAt } from "./stage.ts";
-import { hasBytes, readAll, sys } from "./syscalls.ts";
 
 /** Whether it is about the bytes of a file, and not only about which file is there. */
 export function comparesContent({ expect, base }: Precondition): boolean {

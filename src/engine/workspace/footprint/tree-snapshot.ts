@@ -4,7 +4,7 @@
 // throughout (see `display`).
 import type { BigIntStats } from "node:fs";
 import type { Kind } from "../../fault.ts";
-import { isTemporaryName } from "../commit/temporary.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import { errnoOf, isAbsence, isAnswer } from "../errno.ts";
 import { OpenFile } from "../file.ts";
 import { bytesOf, display, Handle } from "../handle.ts";

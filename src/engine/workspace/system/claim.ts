@@ -6,8 +6,14 @@ import { EventEmitter, once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { identityIn, isAlive, isThisProcess, type ProcessIdentity, thisProcess } from "../commit/identity.ts";
-import { sys } from "../commit/syscalls.ts";
+import {
+  identityIn,
+  isAlive,
+  isThisProcess,
+  type ProcessIdentity,
+  thisProcess,
+} from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf, faultOf, ifThere } from "../errno.ts";
 
 export interface Claim extends Disposable {

@@ -1,8 +1,8 @@
 // Messages between processes of one user on one machine: JSON, one message in a line, over a socket in a private
 // directory (a named pipe on Windows).
 import { connect, createServer, type Socket } from "node:net";
-import { unlinkIfThere } from "../commit/if-there.ts";
-import { sys } from "../commit/syscalls.ts";
+import { unlinkIfThere } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
 import { Handle } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
 import { socketPath } from "./socket-path.ts";

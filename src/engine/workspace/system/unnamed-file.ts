@@ -3,8 +3,8 @@
 // descriptors by an address (Windows, Linux without /proc), the file keeps a name until it is disposed of.
 import { closeSync, existsSync, openSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { writeAll } from "../commit/syscalls.ts";
-import { temporaryName } from "../commit/temporary.ts";
+import { writeAll } from "../disk/syscalls.ts";
+import { temporaryName } from "../disk/temporary.ts";
 import { ownForm } from "../windows-path.ts";
 import { byDescriptor } from "./descriptors.ts";
 import { temporaryDirectory } from "./user.ts";

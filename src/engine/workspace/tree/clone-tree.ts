@@ -4,9 +4,9 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
-import { sys } from "../commit/syscalls.ts";
-import { isTemporaryName } from "../commit/temporary.ts";
 import { isConcealed } from "../concealed.ts";
+import { sys } from "../disk/syscalls.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import { errnoOf, faultOf, system } from "../errno.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";

@@ -1,7 +1,7 @@
 // A second tree whose files are hard links of the first. The source is a frozen tree that does not change meanwhile, so
 // nothing is held or looked at that need not be: one call for each file.
 import { mayReplaceIn } from "../commit/plan-write.ts";
-import { sys } from "../commit/syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { addressOf } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";

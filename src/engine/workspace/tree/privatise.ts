@@ -3,7 +3,7 @@
 import { constants, type Stats } from "node:fs";
 import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
 import { mayReplaceIn } from "../commit/plan-write.ts";
-import { sys } from "../commit/syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 import { Handle } from "../handle.ts";
 import { lchownSync, lutimesSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";

@@ -1,6 +1,6 @@
 // Whether two files hold the same bytes, without keeping either in memory.
 import { constants } from "node:fs";
-import { sys } from "../commit/syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 import type { Address } from "../system/held.ts";
 
 const chunk = 256 * 1024;

@@ -1,7 +1,7 @@
 // What differs between a frozen tree and a tree that was copied from it: kinds, contents, modes and link targets. What
 // the two still share need not be read; `untouched` says how they share it.
 import type { Kind } from "../../fault.ts";
-import { isTemporaryName } from "../commit/temporary.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import { faultOf } from "../errno.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";

@@ -1,7 +1,7 @@
 // Whether the file system of a directory can share the bytes of two files, found out by doing it.
 import { constants, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sys } from "../commit/syscalls.ts";
+import { sys } from "../disk/syscalls.ts";
 
 export function canReflink(directory: string): boolean {
   return works(directory, "reflink", (from, to) => sys.copyFile(from, to, constants.COPYFILE_FICLONE_FORCE));

@@ -1,6 +1,7 @@
 // Whether a tree is as it was when its entries were taken: every name, and every inode's time of change.
-import { isTemporaryName } from "../commit/temporary.ts";
+
 import { isConcealed } from "../concealed.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { identityOf } from "../footprint/tree-snapshot.ts";
