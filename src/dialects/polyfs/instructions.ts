@@ -10,6 +10,6 @@ Structure: read_file with outline shows a file's declarations with their lines; 
 
 Undo: every change by any tool, deletes and commands included, can be undone: undo reverts your last change, the next undo the one before it; list_changes shows ids, and with diff: true numbered hunks, which undo also accepts. Later edits elsewhere in the same files stay.
 
-Finding: find_files for names, search_text for contents (output: files or count to get an overview first), list_directory with depth for structure. Git-ignored files are left out unless ignored is true. search_text does not look into PDFs; read_file does.
+Finding: find_files for names, search_text for contents (output: files or count to get an overview first), list_directory with depth for structure. Git-ignored files are left out unless ignored is true. PDFs are read, not searched.
 
 Answers stop at a whole line and end with [how to go on], such as offset=2001. Errors begin with a code; the next line says what to do.`;
