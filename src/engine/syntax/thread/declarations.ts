@@ -7,7 +7,7 @@ import { lineStart } from "./line-start.ts";
 import type { RawDeclaration } from "./messages.ts";
 import { nameOf } from "./names.ts";
 import { laidOut } from "./python-blocks.ts";
-import { hiddenDefinitions } from "./python-hidden.ts";
+import { withHidden } from "./python-hidden.ts";
 import { type NodeRole, rolesIn, tables } from "./tables.ts";
 
 const most = 20_000;
@@ -19,7 +19,7 @@ type MutableDeclaration = { -readonly [K in keyof RawDeclaration]: RawDeclaratio
 export function declarationsIn(root: Node, text: string, grammar: Grammar): RawDeclaration[] {
   const found = new DeclarationWalk(text, grammar).run(root);
   if (grammar !== "python" || !root.hasError) return found;
-  return laidOut([...found, ...hiddenDefinitions(found, root, text)], root, text);
+  return laidOut(withHidden(found, root, text), root, text);
 }
 
 function indentAt(text: string, at: number): number {

@@ -9,13 +9,12 @@ import { firstLine } from "./python-blocks.ts";
 const definition = /^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)[ \t]*[([:]/gm;
 const belongsAbove = /^[ \t]*[@#]/;
 
-/** Those among the lines that begin a definition which `found` lacks. Their indentation decides where they end. */
-export function hiddenDefinitions(
-  found: readonly RawDeclaration[],
-  root: Node,
-  text: string,
-): RawDeclaration[] {
-  const seen = new Set(found.map(({ nameStart }) => nameStart));
+/**
+ * `found`, with the lines that begin a definition which it lacks. Their indentation decides where they end. A variable
+ * there is none: `class Name:` and its docstring may be taken for `Name: "..."`.
+ */
+export function withHidden(found: readonly RawDeclaration[], root: Node, text: string): RawDeclaration[] {
+  const seen = new Set(found.flatMap(({ kind, nameStart }) => (kind === "variable" ? [] : [nameStart])));
   const hidden: RawDeclaration[] = [];
   for (const match of text.matchAll(definition)) {
     const [line, blanks = "", keyword, name = ""] = match;
@@ -28,7 +27,8 @@ export function hiddenDefinitions(
     const head = firstLine(text, bare);
     hidden.push({ kind, name, parent: -1, top, start, bare, end: nameEnd, nameStart, nameEnd, head });
   }
-  return hidden;
+  const names = new Set(hidden.map(({ nameStart }) => nameStart));
+  return [...found.filter(({ nameStart }) => !names.has(nameStart)), ...hidden];
 }
 
 /** Where the comments and decorators above a line begin, and where the decorators do. */
