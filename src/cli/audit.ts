@@ -28,14 +28,13 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
     return new AuditLog(path, {
       maxBytes,
       about: { version, served },
-      onError: error => {
-        const errno = errnoOf(error);
-        const why = errno === undefined ? "" : ` (${errnoWords(errno)})`;
+      onError: error =>
         log.error(
-          `the audit cannot be written${why}: its lines wait in memory`,
-          errno === undefined ? error : undefined,
-        );
-      },
+          `the audit cannot be written${reasonOf(error)}: its lines wait in memory`,
+          errnoOf(error) === undefined ? error : undefined,
+        ),
+      onUnrotated: error =>
+        log.error(`the audit is full and cannot be rotated${reasonOf(error)}: the file grows`),
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -51,4 +50,9 @@ export function refuseServed(option: string, path: string, workspace: Workspace)
     return; // it is outside the served directories
   }
   throw new UsageError(`${option} ${path} is in a directory that callers may write`);
+}
+
+function reasonOf(error: unknown): string {
+  const errno = errnoOf(error);
+  return errno === undefined ? "" : ` (${errnoWords(errno)})`;
 }

@@ -4,7 +4,7 @@
 // it was written. What it cannot prove: that nothing was cut off at its end, where no line follows; keep the last hash
 // elsewhere, and expect it later. Nor can it say anything about files that are not given. There is no key: it does not
 // prove who wrote a line.
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { errnoOf, system } from "../engine/workspace/errno.ts";
 import { lineHash } from "./audit-log.ts";
 import { keptFiles } from "./log-file.ts";
@@ -61,7 +61,9 @@ export function withRotated(path: string): string[] {
 export function checkAudit(paths: readonly string[], { expect }: AuditCheckOptions = {}): AuditReport {
   const check = new LogCheck(expect);
   try {
-    for (const path of paths) system(path, () => check.file(path));
+    // All are opened first: the log may be rotated while it is read.
+    const files = paths.map(path => system(path, () => check.open(path)));
+    for (const file of files) system(file.name, () => check.file(file));
     return check.report();
   } finally {
     check.close();
@@ -70,6 +72,8 @@ export function checkAudit(paths: readonly string[], { expect }: AuditCheckOptio
 
 class LogCheck {
   readonly #chains = new Map<string, Link>();
+  readonly #opened: CheckedFile[] = [];
+  /** Those that were read, or are. */
   readonly #files: CheckedFile[] = [];
   readonly #problems: string[] = [];
   readonly #notes: string[] = [];
@@ -82,8 +86,14 @@ class LogCheck {
     this.#expected = expected;
   }
 
-  file(name: string): void {
-    const file = { name, fd: openSync(name, "r") };
+  open(name: string): CheckedFile {
+    const file = { name, fd: openSync(name, constants.O_RDONLY | constants.O_NONBLOCK) };
+    this.#opened.push(file);
+    return file;
+  }
+
+  file(file: CheckedFile): void {
+    const { name } = file;
     this.#files.push(file);
     let number = 0;
     for (const { bytes, offset, complete } of linesOf(file.fd)) {
@@ -113,7 +123,7 @@ class LogCheck {
   }
 
   close(): void {
-    for (const { fd } of this.#files) closeSync(fd);
+    for (const { fd } of this.#opened) closeSync(fd);
   }
 
   #line(bytes: Buffer, offset: number, file: CheckedFile, where: string): string | undefined {
@@ -238,7 +248,7 @@ function isRange(value: unknown): boolean {
 
 function isThere(name: string): boolean {
   try {
-    closeSync(openSync(name, "r"));
+    closeSync(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return false;

@@ -21,6 +21,8 @@ interface AuditLogOptions {
   readonly about: Readonly<Record<string, unknown>>;
   /** Told when lines cannot be written, once until some can be again. */
   onError(error: unknown): void;
+  /** Told once, when a full file cannot be rotated and grows. */
+  onUnrotated?(error: unknown): void;
 }
 
 /** How many are written together. */
@@ -57,14 +59,20 @@ export class AuditLog implements Disposable {
   /** Entries that were not kept. */
   #lost = 0;
   #isFailing = false;
+  /** Its descriptor may be that of another file. */
+  #isClosed = false;
   /** The second of the last line, and its text. */
   #second = { at: Number.NaN, text: "" };
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
   /** Faults where the file cannot be opened. */
-  constructor(path: string, { maxBytes, about, onError }: AuditLogOptions) {
-    this.#file = new LogFile(path, maxBytes);
+  constructor(path: string, { maxBytes, about, onError, onUnrotated }: AuditLogOptions) {
+    let isTold = false;
+    this.#file = new LogFile(path, maxBytes, error => {
+      if (!isTold) onUnrotated?.(error);
+      isTold = true;
+    });
     this.#onError = onError;
     const last = this.#file.lastLine();
     this.#end = { seq: 0, hash: last === "" ? "" : lineHash(last) };
@@ -76,6 +84,7 @@ export class AuditLog implements Disposable {
    * `flush`, which its caller calls before the answer leaves.
    */
   append(entry: NewEntry, mayWait = false): void {
+    if (this.#isClosed) return;
     if (this.#waitingBytes > mostWaiting) this.#lost++;
     else this.#keep(entry);
     if (!mayWait || this.#waiting.length >= mostTogether) this.flush();
@@ -92,7 +101,7 @@ export class AuditLog implements Disposable {
   flush(): void {
     if (this.#immediate !== undefined) clearImmediate(this.#immediate);
     this.#immediate = undefined;
-    if (!this.#isFailing) this.#write();
+    if (!this.#isFailing && !this.#isClosed) this.#write();
   }
 
   #write(): void {
@@ -142,6 +151,7 @@ export class AuditLog implements Disposable {
 
   /** Continues in the file that has the name now: it may have been rotated. */
   reopen(): void {
+    if (this.#isClosed) return;
     this.flush();
     this.#file.expectRotation();
     this.append({ event: "reopen" });
@@ -149,11 +159,14 @@ export class AuditLog implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    if (this.#isClosed) return;
     this.flush();
     this.#file.expectRotation(); // the last line belongs into the latest file
     this.append({ event: "end" });
     if (this.#isFailing) this.#write();
-    clearTimeout(this.#timer); // its descriptor may soon be that of another file
+    clearTimeout(this.#timer);
+    if (this.#immediate !== undefined) clearImmediate(this.#immediate);
+    this.#isClosed = true;
     this.#file[Symbol.dispose]();
   }
 }

@@ -46,6 +46,8 @@ export const keptFiles = 5;
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const lookEveryMs = 100;
 const longestRotationMs = 10_000;
+/** How long a rotation that failed is not tried again. */
+const rotationPauseMs = 1000;
 const newline = 10;
 const nothing = Buffer.alloc(0);
 
@@ -65,6 +67,8 @@ interface Accounted {
 export class LogFile implements Disposable {
   readonly #path: string;
   readonly #maxBytes: number;
+  readonly #onUnrotated: (error: unknown) => void;
+  #rotateFrom = Number.NEGATIVE_INFINITY;
   #file: OpenLog;
   /** The rest of a line that was written in part. It belongs in the same file. */
   #rest: Buffer = nothing;
@@ -75,10 +79,11 @@ export class LogFile implements Disposable {
   #accountedNext = 0;
   #follows: LogRange | undefined;
 
-  /** Faults where the file cannot be opened. */
-  constructor(path: string, maxBytes: number) {
+  /** Faults where the file cannot be opened. `onUnrotated` is told why a full file cannot be rotated, each time. */
+  constructor(path: string, maxBytes: number, onUnrotated: (error: unknown) => void = () => {}) {
     this.#path = path;
     this.#maxBytes = maxBytes;
+    this.#onUnrotated = onUnrotated;
     this.#file = system(path, () => open(path));
     this.#endTornLine();
     if (this.#file.regular && fstatSync(this.#file.fd).size === 0)
@@ -110,20 +115,26 @@ export class LogFile implements Disposable {
     this.#writeRest();
     if (!this.#file.regular) return {};
     if (clock() - this.#lookedAt >= lookEveryMs) this.#look();
-    let { size } = fstatSync(this.#file.fd);
-    const isFull = () => size > 0 && size + bytes > this.#maxBytes;
-    if (isFull()) {
-      using claim = claimRotation(this.#path);
-      this.#look(); // another process may have rotated it
-      size = fstatSync(this.#file.fd).size;
-      if (isFull() && claim.isOurs) {
-        this.#rotate();
-        size = fstatSync(this.#file.fd).size;
-      }
-    }
-    if (this.#rest.length === 0) return this.#place(size);
+    this.#rotateIfFull(bytes);
     this.#writeRest();
     return this.#place(fstatSync(this.#file.fd).size);
+  }
+
+  /** A file that cannot be rotated grows: lines that are in no file would be worse. */
+  #rotateIfFull(bytes: number): void {
+    const isFull = () => {
+      const { size } = fstatSync(this.#file.fd);
+      return size > 0 && size + bytes > this.#maxBytes;
+    };
+    if (!isFull() || clock() < this.#rotateFrom) return;
+    try {
+      using claim = claimRotation(this.#path);
+      this.#look(); // another process may have rotated it
+      if (isFull() && claim.isOurs) this.#rotate();
+    } catch (error) {
+      this.#rotateFrom = clock() + rotationPauseMs;
+      this.#onUnrotated(error);
+    }
   }
 
   #writeRest(): void {
@@ -213,6 +224,10 @@ export class LogFile implements Disposable {
 
   #reopen(): void {
     const file = open(this.#path);
+    if (!file.regular) {
+      closeSync(file.fd); // a pipe without a reader would stop the server
+      throw new Error(`${this.#path} is not a regular file any more`);
+    }
     const { fd } = this.#file;
     const { size, nlink } = fstatSync(fd);
     // Nobody can check a file that was deleted.

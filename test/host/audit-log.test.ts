@@ -1,12 +1,16 @@
 // The audit log's chain: whatever is done to its lines is found, and what polyfs does itself is not.
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
+  existsSync,
   fstatSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,6 +50,43 @@ function problemsOf(lines: readonly string[]): number {
   writeFileSync(path, lines.map(line => `${line}\n`).join(""));
   return checkAudit(withRotated(path)).problems.length;
 }
+
+describe("an audit log that is full", () => {
+  it.each([
+    ["the claim is a directory", () => mkdirSync(`${path}.lock`)],
+    ["an old file is a directory", () => mkdirSync(`${path}.5/x`, { recursive: true })],
+  ])("and cannot be rotated, because %s, grows and keeps all lines", (_, make) => {
+    for (let age = 1; age <= 4; age++) writeFileSync(`${path}.${age}`, "");
+    make();
+    utimesSync(`${path}.${existsSync(`${path}.lock`) ? "lock" : "5"}`, 0, 0);
+    const told: unknown[] = [];
+    const options = { maxBytes: 2000, about: {}, onError: (error: unknown) => told.push(error) };
+    {
+      using log = new AuditLog(path, { ...options, onUnrotated: () => told.push("unrotated") });
+      for (let n = 0; n < 40; n++) log.append({ event: "call", n });
+    }
+    expect(told).toEqual(["unrotated"]);
+    expect(readFileSync(path, "utf8").match(/"event":"call"/g)).toHaveLength(40);
+    expect(checkAudit([path]).problems).toEqual([]);
+  });
+
+  it("and whose name becomes a pipe while it is open keeps its lines until there is a file again", () => {
+    const told: unknown[] = [];
+    const onError = (error: unknown) => told.push(error);
+    {
+      using log = new AuditLog(path, { maxBytes: 1e6, about: {}, onError });
+      renameSync(path, `${path}.moved`);
+      execFileSync("mkfifo", [path]);
+      log.reopen();
+      for (let n = 0; n < 1000; n++) log.append({ event: "call", n, text: "x".repeat(200) });
+      expect(told).toHaveLength(1);
+      rmSync(path);
+      log.reopen();
+    }
+    expect(readFileSync(path, "utf8").match(/"event":"call"/g)).toHaveLength(1000);
+    expect(checkAudit([`${path}.moved`, path]).problems).toEqual([]);
+  });
+});
 
 describe("an audit log", () => {
   it("verifies as written, by one process after the other", () => {
