@@ -118,7 +118,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     certificate?.renew(service);
     audit?.reopen();
   };
-  // Before the line that says that it has started: whoever waits for that may send a signal.
+  // Installed before the start line is logged: a supervisor may send a signal as soon as it reads that line.
   const ended = untilSignal(service, log, reread);
   await warnOfVolatileState(config, engine.workspace, log);
   tellStart(log, config, {

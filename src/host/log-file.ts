@@ -79,7 +79,7 @@ export class LogFile implements Disposable {
   #accountedNext = 0;
   #follows: LogRange | undefined;
 
-  /** Faults where the file cannot be opened. `onUnrotated` is told why a full file cannot be rotated, each time. */
+  /** Throws a fault if the file cannot be opened. Every failed rotation calls `onUnrotated` with its error. */
   constructor(path: string, maxBytes: number, onUnrotated: (error: unknown) => void = () => {}) {
     this.#path = path;
     this.#maxBytes = maxBytes;
@@ -148,7 +148,7 @@ export class LogFile implements Disposable {
       this.#accountedNext = size;
       return {};
     }
-    // A file that has shrunk was emptied by somebody else: it is a new one.
+    // Another program truncated the file, so it counts as a new one.
     const seen = size < to ? lastLinesIn(fd, size) : this.#completeLines(to, size);
     this.#accountedNext = seen.to;
     return this.#follows === undefined ? { seen } : { seen, follows: this.#follows };
@@ -230,7 +230,7 @@ export class LogFile implements Disposable {
     }
     const { fd } = this.#file;
     const { size, nlink } = fstatSync(fd);
-    // Nobody can check a file that was deleted.
+    // `audit verify` cannot read a deleted file, so the new one must not refer to it.
     this.#follows = nlink === 0 ? undefined : lastLinesIn(fd, size);
     closeSync(fd);
     this.#file = file;

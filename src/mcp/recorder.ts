@@ -12,7 +12,7 @@ import { reviewEntry } from "./review-audit.ts";
 
 /**
  * Takes an entry of the audit log, or the members of its JSON object as text. It is in the log when this returns, unless
- * it may wait for others: then whoever sends the answer flushes the log first.
+ * it may be batched with others: then the code that sends the answer flushes the log first.
  */
 export type Audit = (entry: Readonly<Record<string, unknown>> | string, mayWait?: boolean) => void;
 

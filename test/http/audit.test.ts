@@ -129,7 +129,7 @@ describe("the audit", () => {
     expect(lines().map(({ caller }) => caller)).toEqual([undefined, undefined, ...Array(5).fill("ann")]);
   });
 
-  it("says of each refusal why and in which trace, whoever refuses it: the parser, polyfs or the SDK", async () => {
+  it("records the reason and the trace of every refusal, by the parser, polyfs or the SDK", async () => {
     const { audit, lines } = auditFile();
     const { url } = await serve([tree({ "a.txt": "" })], { audit });
     const { hostname, port, host } = new URL(url);

@@ -59,7 +59,7 @@ describe("a start over HTTP", () => {
 });
 
 describe("a server without tokens", () => {
-  it("limits requests only if it is told to, and then those of all callers together", async () => {
+  it("has no request limit by default; with --max-requests-per-minute, all callers share one", async () => {
     const statuses = async (...args: readonly string[]) => {
       const { url } = await start(...args, tree());
       const calls = Array.from({ length: 8 }, () => modern(`${url}/mcp`, "tools/list"));

@@ -11,7 +11,7 @@ export function isRelated(one: string, other: string): boolean {
   return isWithin(one, other) || isWithin(other, one);
 }
 
-/** Paths that grow in number. Asking costs as much as the path has components, however many there are. */
+/** A set of paths. A lookup takes time proportional to the depth of the path, not to the size of the set. */
 export class RelatedPaths {
   readonly #paths = new Set<string>();
   /** The directories above them. */

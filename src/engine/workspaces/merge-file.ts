@@ -137,7 +137,7 @@ async function bothTexts(
 /** The lines of larger files are not shown. */
 const maxComparedBytes = 1024 * 1024;
 
-/** What one side changed in a file that the other deleted: the first of its new lines. */
+/** The first lines that one side changed or added in a file that the other side deleted. */
 export async function changedLines(
   path: string,
   base: SideAtPath | undefined,

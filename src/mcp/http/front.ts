@@ -285,7 +285,7 @@ export class Front {
         if (!ok) throw new RpcError(InvalidRequest, "refused");
         return { result: {} };
       })
-      .catch(() => {}); // whoever waits for the answer is told
+      .catch(() => {}); // the promise that the answer waits for reports it
     return await answer;
   }
 

@@ -10,8 +10,8 @@ const definition = /^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)[ \t]*[([:]/g
 const belongsAbove = /^[ \t]*[@#]/;
 
 /**
- * `found`, with the lines that begin a definition which it lacks. Their indentation decides where they end. A variable
- * there is none: `class Name:` and its docstring may be taken for `Name: "..."`.
+ * `found`, plus a definition for each `def` or `class` line that it lacks; indentation decides where each ends. A
+ * variable found on such a line is dropped: the parser may read `class Name:` and its docstring as `Name: "..."`.
  */
 export function withHidden(found: readonly RawDeclaration[], root: Node, text: string): RawDeclaration[] {
   const seen = new Set(found.flatMap(({ kind, nameStart }) => (kind === "variable" ? [] : [nameStart])));

@@ -1,5 +1,5 @@
-// What a name means in a shell script. Functions and variables have names apart, and a plain word is neither: it may be
-// an argument that only looks like the name.
+// What a name means in a shell script. Functions and variables have separate namespaces. A plain word is neither: it may
+// be an argument that happens to be spelled like the name.
 import type { Node } from "web-tree-sitter";
 import type { NameUse } from "./messages.ts";
 

@@ -1,6 +1,6 @@
 // Where a name occurs as an identifier, and what it refers to: a variable of a scope, a member, or a symbol of
-// another module. JavaScript, TypeScript and Python are resolved by scope, Rust by its modules; in other languages only
-// the form counts.
+// another module. JavaScript, TypeScript and Python are resolved by scope, Rust by its modules. In other languages only
+// the form counts, with exceptions for the shell and for Ruby's classes.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
 import type { NameUse } from "./messages.ts";
