@@ -6,6 +6,7 @@ import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
 import { type PatchBlock, patchBlocks, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { counted } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { type ChangedBytes, syntaxNotesOf } from "./syntax-notes.ts";
@@ -72,7 +73,7 @@ function summary({ patch, path, to }: PatchBlock, changes: readonly Change[]): s
   }
 }
 
-/** Hunks that are not where the patch puts them, or match only without whitespace: the agent's copy is an older one. */
+/** Names the hunks that did not apply at their line numbers or did not match exactly: the agent has an older copy. */
 function positionNotes({ patch, positions }: PatchBlock): string[] {
   const notes = positions.flatMap(({ at, offset, isTrimmed }, i) => {
     const moved = `applied at line ${at + 1}, not ${patch.hunks[i]?.oldStart ?? 0}: lines have moved`;
@@ -83,7 +84,7 @@ function positionNotes({ patch, positions }: PatchBlock): string[] {
     return reasons.map(reason => `  [hunk ${i + 1}: ${reason}]`);
   });
   const more = notes.length - mostPositionNotes;
-  return more > 0 ? [...notes.slice(0, mostPositionNotes), `  [${more} more hunks like that]`] : notes;
+  return more > 0 ? [...notes.slice(0, mostPositionNotes), `  [and ${counted(more, "hunk")} more]`] : notes;
 }
 
 /** Notes about the hunks of one file that an answer shows. */
