@@ -85,7 +85,6 @@ export class LogFile implements Disposable {
     this.#maxBytes = maxBytes;
     this.#onUnrotated = onUnrotated;
     this.#file = system(path, () => open(path));
-    this.#endTornLine();
     if (this.#file.regular && fstatSync(this.#file.fd).size === 0)
       this.#follows = ifAllowed(() => endOf(`${path}.1`));
   }
@@ -100,23 +99,12 @@ export class LogFile implements Disposable {
     return bytes.toString();
   }
 
-  /** A process that was killed may have left half a line. Ours begin after it, so that only that one is damaged. */
-  #endTornLine(): void {
-    const { fd, regular } = this.#file;
-    const { size } = fstatSync(fd);
-    if (!regular || size === 0) return;
-    const last = Buffer.alloc(1);
-    readSync(fd, last, 0, 1, size - 1);
-    if (last[0] !== newline) this.#rest = Buffer.of(newline);
-  }
-
   /** Finds the file to write about this many bytes to. Throws if that cannot be done now. */
   prepare(bytes: number): LogPlace {
     this.#writeRest();
     if (!this.#file.regular) return {};
     if (clock() - this.#lookedAt >= lookEveryMs) this.#look();
     this.#rotateIfFull(bytes);
-    this.#writeRest();
     return this.#place(fstatSync(this.#file.fd).size);
   }
 
@@ -142,16 +130,29 @@ export class LogFile implements Disposable {
   }
 
   #place(size: number): LogPlace {
-    const { fd } = this.#file;
     const { to, own } = this.#accounted ?? { to: Number.POSITIVE_INFINITY, own: 0 };
     if (size === to + own) {
       this.#accountedNext = size;
       return {};
     }
-    // Another program truncated the file, so it counts as a new one.
-    const seen = size < to ? lastLinesIn(fd, size) : this.#completeLines(to, size);
+    const seen = this.#endedLines(to, size);
     this.#accountedNext = seen.to;
     return this.#follows === undefined ? { seen } : { seen, follows: this.#follows };
+  }
+
+  /**
+   * What others wrote. A process that was killed may have left half a line: that is ended, so that only it is damaged
+   * and not the line behind it, too.
+   */
+  #endedLines(from: number, size: number): LogRange {
+    // Another program truncated the file, so it counts as a new one.
+    const lines = (end: number) =>
+      end < from ? lastLinesIn(this.#file.fd, end) : this.#completeLines(from, end);
+    const seen = lines(size);
+    if (seen.to === size) return seen;
+    this.#rest = Buffer.of(newline);
+    this.#writeRest();
+    return lines(fstatSync(this.#file.fd).size);
   }
 
   #completeLines(from: number, size: number): LogRange {
@@ -235,7 +236,6 @@ export class LogFile implements Disposable {
     closeSync(fd);
     this.#file = file;
     this.#accounted = undefined;
-    this.#endTornLine();
   }
 
   [Symbol.dispose](): void {

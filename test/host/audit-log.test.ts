@@ -1,6 +1,7 @@
 // The audit log's chain: whatever is done to its lines is found, and what polyfs does itself is not.
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -199,6 +200,19 @@ describe("an audit log", () => {
     expect(checkAudit(withRotated(path))).toMatchObject({
       lines: 3,
       problems: [expect.stringContaining(":1: not a complete line")],
+    });
+  });
+
+  it("begins a new line also if another process is killed in the middle of one while this one writes", () => {
+    using log = open();
+    log.append({ n: 1 });
+    appendFileSync(path, '{"chain":"abc","seq":1,"ti');
+    log.append({ n: 2 });
+    log.append({ n: 3 });
+    expect(checkAudit([path])).toMatchObject({
+      lines: 5,
+      chains: 1,
+      problems: [expect.stringContaining(":3: not a complete line")],
     });
   });
 
