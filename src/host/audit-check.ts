@@ -15,7 +15,7 @@ export interface AuditReport {
   readonly chains: number;
   /** Chains that did not end: their process still runs, was killed, or continued in a file that is not given. */
   readonly open: number;
-  /** Lines that were changed, and places where some are missing. */
+  /** Lines that were changed, and places where some are missing: the first of them, and how many more there are. */
   readonly problems: readonly string[];
   /** What the files refer to and do not hold. */
   readonly notes: readonly string[];
@@ -43,6 +43,8 @@ interface Link {
 interface CheckedFile {
   readonly name: string;
   readonly fd: number;
+  /** Whether the chains in it name places; undefined before the first line. */
+  placed?: boolean;
 }
 
 const most = 20;
@@ -75,8 +77,8 @@ class LogCheck {
   readonly #opened: CheckedFile[] = [];
   /** Those that were read, or are. */
   readonly #files: CheckedFile[] = [];
-  readonly #problems: string[] = [];
-  readonly #notes: string[] = [];
+  readonly #problems = new Findings();
+  readonly #notes = new Findings();
   #expected: string | undefined;
   #lines = 0;
   #last = "";
@@ -87,7 +89,7 @@ class LogCheck {
   }
 
   open(name: string): CheckedFile {
-    const file = { name, fd: openSync(name, constants.O_RDONLY | constants.O_NONBLOCK) };
+    const file: CheckedFile = { name, fd: openSync(name, constants.O_RDONLY | constants.O_NONBLOCK) };
     this.#opened.push(file);
     return file;
   }
@@ -104,19 +106,19 @@ class LogCheck {
       const problem = complete
         ? this.#line(bytes, offset, file, where)
         : "the last line is incomplete: its process was killed or is about to write the rest, or the file was cut";
-      if (problem !== undefined) add(this.#problems, `${where}: ${problem}`);
+      if (problem !== undefined) this.#problems.add(`${where}: ${problem}`);
     }
   }
 
   report(): AuditReport {
-    if (this.#expected !== undefined) add(this.#problems, `no line has the hash ${this.#expected}`);
+    if (this.#expected !== undefined) this.#problems.add(`no line has the hash ${this.#expected}`);
     const chains = [...this.#chains.values()];
     return {
       lines: this.#lines,
       chains: chains.length,
       open: chains.filter(({ ended }) => !ended).length,
-      problems: this.#problems,
-      notes: this.#notes,
+      problems: this.#problems.list(),
+      notes: this.#notes.list(),
       last: this.#last,
       rotated: this.#isContinued,
     };
@@ -141,7 +143,11 @@ class LogCheck {
     this.#chains.set(chain, { seq, hash, ended: event === "end", file, placed });
     if (placed && before?.file !== file && seen === undefined)
       return "lines before it are missing: it is the first line of its chain here, and was not";
+    file.placed ??= placed;
+    if (file.placed !== placed)
+      return `it was put in, or lines above were: it names ${placed ? "its" : "no"} place in the file, and those do${placed ? " not" : ""}`;
     return (
+      goneProblem(entry, before, file) ??
       this.#linkProblem(entry, before, where) ??
       (seen && seenProblem(seen, offset, file)) ??
       this.#followsProblem(entry)
@@ -156,7 +162,7 @@ class LogCheck {
     if (before === undefined) {
       if (seq > 1) {
         this.#isContinued = true;
-        add(this.#notes, `${where}: chain ${chain} continues here from another file, with its line ${seq}`);
+        this.#notes.add(`${where}: chain ${chain} continues here from another file, with its line ${seq}`);
       }
       return undefined;
     }
@@ -175,6 +181,17 @@ class LogCheck {
   }
 }
 
+/** A file that was deleted or cut may have been copied before, and be among those that are given. */
+function goneProblem(
+  { gone, seq, prev }: AuditEntry,
+  before: Link | undefined,
+  file: CheckedFile,
+): string | undefined {
+  const isHere = before?.file !== file && before?.seq === seq - 1 && before.hash === prev;
+  if (gone === undefined || isHere) return undefined;
+  return `lines before it are missing: while their process ran, the file that held them was ${gone === "deleted" ? "deleted" : "cut"}`;
+}
+
 function seenProblem(
   { from, to, sha256 }: LogRange,
   offset: number,
@@ -186,8 +203,18 @@ function seenProblem(
     : `bytes ${from} to ${to} of this file were changed`;
 }
 
-function add(list: string[], text: string): void {
-  if (list.length < most) list.push(text);
+class Findings {
+  readonly #first: string[] = [];
+  #more = 0;
+
+  add(text: string): void {
+    if (this.#first.length < most) this.#first.push(text);
+    else this.#more++;
+  }
+
+  list(): string[] {
+    return this.#more === 0 ? this.#first : [...this.#first, `and ${this.#more} more`];
+  }
 }
 
 interface AuditLine {
@@ -226,6 +253,7 @@ interface AuditEntry {
   readonly event?: unknown;
   readonly seen?: LogRange;
   readonly follows?: LogRange;
+  readonly gone?: unknown;
 }
 
 function parsed(line: Buffer): AuditEntry | undefined {

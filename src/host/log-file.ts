@@ -30,6 +30,8 @@ export interface LogPlace {
   readonly seen?: LogRange;
   /** The last lines of the file that this process wrote to before. */
   readonly follows?: LogRange;
+  /** What another program did to the lines of this process: their file is deleted, or shorter than they are long. */
+  readonly gone?: "deleted" | "cut";
 }
 
 /** What became of some lines. */
@@ -48,6 +50,8 @@ const lookEveryMs = 100;
 const longestRotationMs = 10_000;
 /** How long a rotation that failed is not tried again. */
 const rotationPauseMs = 1000;
+/** How much later than its name leads elsewhere a file may still get lines. */
+const lateMs = 1000;
 const newline = 10;
 const nothing = Buffer.alloc(0);
 
@@ -78,6 +82,9 @@ export class LogFile implements Disposable {
   /** Up to where the file is accounted for by the line that is written next. */
   #accountedNext = 0;
   #follows: LogRange | undefined;
+  #gone: LogPlace["gone"];
+  /** When the last line was written. */
+  #wroteAt = 0;
 
   /** Throws a fault if the file cannot be opened. Every failed rotation calls `onUnrotated` with its error. */
   constructor(path: string, maxBytes: number, onUnrotated: (error: unknown) => void = () => {}) {
@@ -135,9 +142,19 @@ export class LogFile implements Disposable {
       this.#accountedNext = size;
       return {};
     }
+    if (this.#isCut(size)) this.#gone = "cut";
     const seen = this.#endedLines(to, size);
     this.#accountedNext = seen.to;
-    return this.#follows === undefined ? { seen } : { seen, follows: this.#follows };
+    return {
+      seen,
+      ...(this.#follows && { follows: this.#follows }),
+      ...(this.#gone && { gone: this.#gone }),
+    };
+  }
+
+  /** A log only grows. */
+  #isCut(size: number): boolean {
+    return this.#accounted !== undefined && size < this.#accounted.to + this.#accounted.own;
   }
 
   /**
@@ -179,6 +196,8 @@ export class LogFile implements Disposable {
     if (written > 0) {
       this.#accounted = { to: this.#accountedNext, own: written };
       this.#follows = undefined;
+      this.#gone = undefined;
+      this.#wroteAt = Date.now();
     }
     if (failure === undefined) return { lines: lines.length };
     return { lines: linesIn(bytes.subarray(0, written + this.#rest.length)), ...failure };
@@ -231,11 +250,22 @@ export class LogFile implements Disposable {
     }
     const { fd } = this.#file;
     const { size, nlink } = fstatSync(fd);
-    // `audit verify` cannot read a deleted file, so the new one must not refer to it.
-    this.#follows = nlink === 0 ? undefined : lastLinesIn(fd, size);
+    // `audit verify` cannot read a file that rotation has dropped, so the new one must not refer to it.
+    const isDropped = nlink === 0 && this.#isDropped();
+    this.#follows = isDropped ? undefined : lastLinesIn(fd, size);
+    if (this.#isCut(size)) this.#gone = "cut";
+    if (nlink === 0 && !isDropped && this.#accounted !== undefined) this.#gone = "deleted";
     closeSync(fd);
     this.#file = file;
     this.#accounted = undefined;
+  }
+
+  /**
+   * Whether other processes have rotated the file away, which drops it in the end: then the oldest file that is kept
+   * was begun after the last line of this process. If a person deleted it, that file is older.
+   */
+  #isDropped(): boolean {
+    return (ifAllowed(() => begunAt(`${this.#path}.${keptFiles}`)) ?? Number.NaN) > this.#wroteAt - lateMs;
   }
 
   [Symbol.dispose](): void {
@@ -265,6 +295,19 @@ function endOf(path: string): LogRange {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return lastLinesIn(fd, fstatSync(fd).size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The time in the first line of a file. */
+function begunAt(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const beginning = Buffer.alloc(200);
+    const [, time = ""] =
+      /"time":"([^"]*)"/.exec(beginning.toString("latin1", 0, readSync(fd, beginning, 0, 200, 0))) ?? [];
+    return Date.parse(time);
   } finally {
     closeSync(fd);
   }

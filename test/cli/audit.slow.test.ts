@@ -204,6 +204,15 @@ function places(): { root: string; audit: string; state: string } {
   return { root: join(base, "root"), audit: join(base, "audit.log"), state: join(base, "state") };
 }
 
+it("an audit log without a line is called empty, not intact", () => {
+  const { audit } = places();
+  writeFileSync(audit, "");
+  expect(polyfs(["audit", "verify", audit])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/\nempty: /),
+  });
+});
+
 it("every answered call is in the log of a server that was killed", async () => {
   const { root, audit, state } = places();
   const answered: string[] = [];

@@ -11,6 +11,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -295,6 +296,57 @@ describe("an audit log", () => {
       await new Promise(resolve => setTimeout(resolve, 1500));
       expect(fstatSync(other).size).toBe(0);
     });
+  });
+
+  it("says in the next line that it was deleted or cut while its process ran", () => {
+    for (const [what, harm] of [
+      ["deleted", () => rmSync(path)],
+      ["cut", () => writeFileSync(path, "")],
+      ["cut", () => truncateSync(path, 700)],
+    ] as const) {
+      const log = open();
+      onTestFinished(() => log[Symbol.dispose]());
+      for (let n = 0; n < 5; n++) log.append({ n });
+      const whole = readFileSync(path);
+      harm();
+      log.reopen();
+      log.append({ n: 5 });
+      const { problems } = checkAudit([path]);
+      expect(problems.filter(problem => problem.includes("missing"))).toEqual([
+        expect.stringContaining(`the file that held them was ${what}`),
+      ]);
+      // A copy from before has the lines.
+      writeFileSync(`${path}.copy`, whole);
+      if (problems.length === 1) expect(checkAudit([`${path}.copy`, path]).problems).toEqual([]);
+      path += "+"; // the line of its end goes into the old one
+    }
+  });
+
+  it("says that it was deleted also where old files are kept, and not if rotation has dropped it", async () => {
+    const idle = open();
+    using busy = open(1500);
+    for (let n = 0; n < 60; n++) busy.append({ n });
+    idle[Symbol.dispose]();
+    expect(checkAudit(withRotated(path))).toMatchObject({ problems: [], rotated: true });
+    await new Promise(resolve => setTimeout(resolve, 1200)); // so that the old files are older than the next line
+    busy.append({ n: 60 });
+    rmSync(path);
+    busy.reopen();
+    expect(checkAudit(withRotated(path)).problems).toEqual([expect.stringContaining("was deleted")]);
+  });
+
+  it("reports a chain that was put in, with no place in the file, wherever that is", () => {
+    const lines = written();
+    const forged = lines[1]?.replace(/"chain":"\w+","seq":\d+/, '"chain":"0123456789ab","seq":1') ?? "";
+    for (let at = 0; at <= lines.length; at++)
+      expect([at, problemsOf(lines.toSpliced(at, 0, forged)) > 0]).toEqual([at, true]);
+  });
+
+  it("says how many problems there are besides the first", () => {
+    written();
+    appendFileSync(path, "nothing\n".repeat(50));
+    const { problems } = checkAudit([path]);
+    expect([problems.length, problems.at(-1)]).toEqual([21, "and 30 more"]);
   });
 
   it("reports each line that was taken out, but for the last", () => {

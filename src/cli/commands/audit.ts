@@ -8,7 +8,7 @@ export const audit = command({
   name: "audit",
   operands: "verify FILE...",
   description:
-    "Checks an audit log together with its rotated files, FILE.5 to FILE.1; or exactly the files that are named, if there are several, from the oldest to the newest. Every line is bound by the line after it, so changed, removed and moved lines are found. Prints the last hash. Lines that were cut off at the end are found only if you store that hash elsewhere and expect it later.",
+    "Checks an audit log together with its rotated files, FILE.5 to FILE.1; or exactly the files that are named, if there are several, from the oldest to the newest. Every line is bound by the line after it, so changed, removed and moved lines are found. Prints the last hash. Lines that were cut off at the end are found only if you store that hash elsewhere and expect it later. A log without a line is not intact.",
   own: {
     expect: {
       value: "HASH",
@@ -30,14 +30,18 @@ export const audit = command({
       throw new UsageError(`--expect needs a hash, 64 hexadecimal digits, not ${JSON.stringify(expect)}`);
     const report = checkAudit(files.length === 1 ? withRotated(file) : files, { expect });
     const { lines, chains, open, problems, notes, last, rotated } = report;
-    const whole = problems.length === 0;
+    const whole = problems.length === 0 && lines > 0;
     if (own.has("json")) await print(process.stdout, `${JSON.stringify({ whole, ...report })}\n`);
     else {
       const text = [
         `${lines} lines, ${chains} chains (${open} open)${rotated ? "; older lines are in other files, or were rotated away" : ""}`,
         ...notes,
         ...problems,
-        whole ? `intact; the last hash is ${last}` : "NOT intact",
+        lines === 0
+          ? "empty: there is no line to check"
+          : whole
+            ? `intact; the last hash is ${last}`
+            : "NOT intact",
       ];
       await print(process.stdout, `${text.join("\n")}\n`);
     }
