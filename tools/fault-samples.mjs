@@ -65,6 +65,7 @@ export const faultSamples = {
   unknown_change: { id: "mf3k2a7bx9q" },
   unknown_hunk: { hunk: 7, hunks: 3 },
   not_kept: { path, change: "mf3k2a7bx9q" },
+  others_work: { change: "mf3k2a7bx9q", paths: [path] },
   partly_undone: { changes: ["mf3k2a7bx9q"], reason: { code: "no_space", data: { path } } },
   store_unavailable: { reason: "unreachable", detail: "connect ECONNREFUSED 127.0.0.1:5432" },
   not_applied: { paths: [path] },

@@ -189,6 +189,8 @@ export const plainWording: Wording = {
   },
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
   not_kept: ({ path, change }) => `The content that change ${change} replaced is no longer kept: ${path}`,
+  others_work: ({ change, paths }) =>
+    `Commands of others ran at the same time and may have made some of change ${change}; name the path to undo: ${excerpt(paths.map(printable).join(", "))}`,
   partly_undone: ({ changes, reason }) =>
     `The undo failed, and these changes stay undone: ${changes.join(", ")}. Redoing them failed: ${say(plainWording, reason)}`,
 

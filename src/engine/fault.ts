@@ -240,6 +240,8 @@ export interface Faults {
   };
   /** Replaced content was too large to keep, or is no longer kept. */
   not_kept: { readonly path: string; readonly change: string };
+  /** Commands of other connections ran at the same time, and may have made some of it: what to undo must be named. */
+  others_work: { readonly change: string; readonly paths: readonly string[] };
   /** An undo of several changes failed, and these could not be redone: they stay undone. */
   partly_undone: { readonly changes: readonly string[]; readonly reason: Fault };
 

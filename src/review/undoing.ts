@@ -160,6 +160,7 @@ const collisions = [
   "exists",
   "not_found",
   "not_kept",
+  "others_work",
   "not_empty",
   "not_a_directory",
   "not_a_file",

@@ -21,7 +21,7 @@ export function changeLines(
   own: string,
   isWanted: (file: RecordedFile) => boolean = () => true,
 ): string[] {
-  const { id, action, client, connection, undoes, partial, files, kept, uncertain } = record;
+  const { id, action, client, connection, undoes, partial, files, kept, uncertain, others } = record;
   const other = `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;
   const who = connection === own ? "you" : other;
   const back = undoes && `undoes ${partial ? "a part of " : ""}${undoes}`;
@@ -32,7 +32,7 @@ export function changeLines(
   const denied = files.length - visible.length;
   return [
     head.join(" · ") +
-      (uncertain ? " · or another command at the same time" : "") +
+      (uncertain || others ? " · or another command at the same time" : "") +
       (kept ? "" : " · cannot be undone"),
     ...listed.map(file => `  ${fileLine(file, workspace)}`),
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),

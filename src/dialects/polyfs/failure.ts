@@ -123,6 +123,7 @@ const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   unknown_change: "not_found",
   unknown_hunk: "invalid_input",
   not_kept: "not_found",
+  others_work: "ambiguous",
   partly_undone: "io",
   store_unavailable: "io",
   not_applied: "io",

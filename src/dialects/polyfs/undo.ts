@@ -166,6 +166,10 @@ function asPrinted(workspace: Workspace, error: unknown): unknown {
       const path = givenAt(workspace, error.data.path);
       return new Fault(code, { ...error.data, path }, { cause: error });
     }
+  if (Fault.is(error, "others_work")) {
+    const paths = error.data.paths.map(path => givenAt(workspace, path));
+    return new Fault("others_work", { ...error.data, paths }, { cause: error });
+  }
   return error;
 }
 

@@ -360,6 +360,12 @@ export const wording: Wording = {
       `the content of ${printable(path)} before ${change} is not kept: it was too large or is too old, or the disk had no room for it or failed`,
     "It cannot be undone here; a backup or version control may have it.",
   ),
+  others_work: say(
+    ({ change, paths }) =>
+      `commands of others ran at the same time as that of ${change}, and may have made some of its changes; nothing was undone: ${someOf(paths)}`,
+    ({ change }) =>
+      `Undo what is yours by its path: undo with change ${change} and path, a file or a directory.`,
+  ),
   invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),
   workspace_dropped: say(
     ({ name }) => `the workspace ${name} was dropped and accepts no more changes`,
@@ -462,6 +468,11 @@ function nearly(old: string, { line, difference, current }: NearMiss): string {
 /** Lines as read_file prints them. */
 function numbered(places: readonly NumberedLine[]): string {
   return places.map(({ line, text }) => `${line}: ${text}`).join("\n");
+}
+
+function someOf(paths: readonly string[]): string {
+  const more = paths.length > 10 ? `, and ${paths.length - 10} more` : "";
+  return paths.slice(0, 10).map(printable).join(", ") + more;
 }
 
 function hunkRange(numbers: readonly [number, number] | undefined): string {

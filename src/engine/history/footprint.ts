@@ -49,6 +49,8 @@ export interface Footprint {
   readonly shared: readonly string[];
   /** Whether another command ran at the same time: its changes cannot be distinguished. */
   readonly uncertain: boolean;
+  /** Whether that was a command of another connection. */
+  readonly others: boolean;
   /** When the command began: milliseconds since 1970. */
   readonly began: number;
 }
@@ -66,11 +68,12 @@ export interface RecordedFootprint {
 export async function record(
   workspace: Workspace,
   footprint: Footprint,
-  by: By,
+  author: By,
 ): Promise<RecordedFootprint | undefined> {
   // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
   // the same, and the answer says what others lack (replicated-call.ts).
-  const { files, uncertain, began } = footprint;
+  const { files, uncertain, others, began } = footprint;
+  const by: By = { ...author, ...(others && { others }) };
   const { archive, replication } = workspace;
   const id = archive.changes.newId();
   const change = { id, own: footprint.complete ? ownPaths(footprint) : undefined };
@@ -119,7 +122,6 @@ export class Before implements Disposable {
   readonly #before: TreeSnapshot;
   readonly #others: OthersChanges;
   readonly #running: RunningCommand;
-  #uncertain: boolean;
 
   private constructor(
     workspace: Workspace,
@@ -128,7 +130,6 @@ export class Before implements Disposable {
     running: RunningCommand,
   ) {
     this.#running = running;
-    this.#uncertain = running.isAccompanied;
     this.#workspace = workspace;
     this.#before = before;
     this.#others = others;
@@ -157,10 +158,10 @@ export class Before implements Disposable {
     const own = await this.#others.without(this.#before, after);
     const { changes, complete, skipped } = await compareTrees(own.before, own.after);
     const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
-    this.#uncertain ||= this.#running.isAccompanied;
-    const uncertain = this.#uncertain && changes.length > 0;
+    const company = changes.length > 0 ? this.#running.company : "none";
+    const [uncertain, others] = [company !== "none", company === "others"];
     const told = {
-      ...{ changes, complete, unseen, shared: own.shared, leftOut: [], uncertain },
+      ...{ changes, complete, unseen, shared: own.shared, leftOut: [], uncertain, others },
       began: this.#others.begun,
     };
     if (changes.length === 0 || !complete) return told;

@@ -63,7 +63,7 @@ export interface Undone {
 
 const attempts = 5;
 
-/** Faults: `unknown_change`, `stale`, `exists`, `not_kept`, and those of a commit. */
+/** Faults: `unknown_change`, `stale`, `exists`, `not_kept`, `others_work`, and those of a commit. */
 export async function undo(workspace: Workspace, options: UndoOptions = {}): Promise<Undone> {
   if (options.change !== undefined)
     return undoOne(workspace, await changeNamed(workspace, options.change), options);
@@ -90,6 +90,7 @@ async function undoOne(
 ): Promise<Undone> {
   const confirm = () => confirmNotUndone(workspace, [record], options.chosenAfter);
   try {
+    if (options.path === undefined) refuseOthersWork(workspace, record);
     const undone = await tryUndo(workspace, record, options, confirm, byThen);
     if (undone.commit === undefined && !options.dryRun) await confirm();
     return undone;
@@ -97,6 +98,13 @@ async function undoOne(
     await confirm(); // then that is why
     throw withoutHiddenName(workspace, record, error);
   }
+}
+
+/** Nobody's work is undone with somebody else's command, unless its path is named. */
+function refuseOthersWork(workspace: Workspace, { id, others, files }: ChangeRecord): void {
+  if (!others) return;
+  const paths = files.map(({ at }) => at).filter(at => !workspace.isHidden(at));
+  throw new Fault("others_work", { change: id, paths });
 }
 
 /** A refusal about a file that a rule hides names the change, which the caller knows, and not the file. */

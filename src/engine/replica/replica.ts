@@ -81,6 +81,8 @@ interface PendingChange {
 }
 
 const unknownAuthor: By = { action: "run", client: "" };
+/** The same where it is the work of several commands. */
+const severalAuthors: By = { ...unknownAuthor, others: true };
 
 interface Published {
   /** The content that the workspace begins with: whether this is all of it. */
@@ -238,7 +240,7 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
-    const author = this.#onlyCommand?.by ?? unknownAuthor;
+    const author = this.#soleAuthor;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
       this.#noteAuthor({ id, by: author });
@@ -254,12 +256,13 @@ export class Replica implements Replication, AsyncDisposable {
 
   #ofOthers(publication: Publication): Publication {
     const id = this.#copy.workspace.archive.changes.newId();
-    return { ...publication, id, by: this.#onlyCommand?.by ?? unknownAuthor };
+    return { ...publication, id, by: this.#soleAuthor };
   }
 
-  get #onlyCommand(): ReplicaCommand | undefined {
+  /** Of what a program has written while commands run. */
+  get #soleAuthor(): By {
     const [command, other] = this.#commands;
-    return other === undefined ? command : undefined;
+    return other === undefined ? (command?.by ?? unknownAuthor) : severalAuthors;
   }
 
   /** Publishes what the directory holds already. The id of the change. */
@@ -379,12 +382,20 @@ export class Replica implements Replication, AsyncDisposable {
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
     // The rest is the work of commands that still run, and published with that. But where others have changed a file
     // since, it may as well be this one's: so the answer waits for that, and it is published without an author.
-    const isRest = change === undefined && command?.isSeparate === true && this.#commands.size > 1;
-    const author = isRest ? unknownAuthor : by;
+    const isSeparate = change === undefined && command?.isSeparate === true;
+    const isRest = isSeparate && this.#commands.size > 1;
+    const author = isRest ? severalAuthors : this.#withOthers(by);
     const { id, own = isRest ? this.#pulledPaths(command) : undefined } = change ?? {};
     try {
       await this.sent();
-      const made = await this.#turns.take(() => this.#publishChanges(author, { maxBytes, own, id }));
+      const made = await this.#turns.take(async () => {
+        if (!isSeparate || isRest) return await this.#publishChanges(author, { maxBytes, own, id });
+        const pulled = this.#pulledPaths(command);
+        const first = await this.#publishChanges(author, { maxBytes, own: pulled });
+        // It was there before the command, or a background command has made it meanwhile.
+        await this.#publishChanges(unknownAuthor, { maxBytes });
+        return first;
+      });
       if (isRest && made !== undefined && this.#commands.size === 2)
         for (const one of this.#commands) one.published ??= made;
       if (own === undefined) this.#nothingIsLeft();
@@ -396,6 +407,12 @@ export class Replica implements Replication, AsyncDisposable {
       this.#isDown(error);
       throw error;
     }
+  }
+
+  /** Without a look at the files before, everything that commands have done until now counts as this one's. */
+  #withOthers(by: By): By {
+    const isOther = (one: ReplicaCommand) => one.by.connection !== by.connection;
+    return [...this.#commands].some(isOther) ? { ...by, others: true } : by;
   }
 
   #pulledPaths({ pulled }: ReplicaCommand): OwnPaths {

@@ -252,6 +252,7 @@ export class Workspace implements Disposable {
     return announceCommand(
       statePath(this.#writing.state),
       writable.map(({ path }) => path),
+      this.#by?.connection,
     );
   }
 

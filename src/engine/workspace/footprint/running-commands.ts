@@ -1,9 +1,19 @@
 // The commands that run now, in any server of this user: where two run in the same directories, their changes cannot
 // be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
-// are recognised. Only the wording of answers depends on it, so a failure is harmless. The sandboxes that are in use are
-// announced in the same way. Commits depend on those, so a sandbox that cannot be announced is not used.
+// are recognised. A command that begins tells those that run, because it may end before they do. Undo depends on it: what
+// a command of another connection may have made is taken back only by its path. If it cannot be found out, there was
+// such a command. The sandboxes that are in use are announced in the same way. Commits depend on those, so a sandbox
+// that cannot be announced is not used.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
@@ -14,36 +24,58 @@ import { isRelated } from "../within.ts";
 /** How long a command of another PID namespace counts, whose process cannot be seen from here. */
 const foreignMs = 10 * 60_000;
 const lockName = "recording";
+/** Of the list of commands that have begun while one ran. */
+const metSuffix = ".met";
+const nowhere: Announced = { roots: [] };
 /** How long one command may take to record. Without the lock, a change may be recorded under two commands. */
 const patienceMs = 5000;
 
+/** Whose commands have run in some of the same directories at the same time: of the same connection, or of others. */
+export type Company = "none" | "own" | "others";
+
 export interface RunningCommand extends Disposable {
-  /** Whether another command runs now in one of the same directories. */
-  readonly isAccompanied: boolean;
+  /** Since it began. */
+  readonly company: Company;
   /** Waits until no other command is being recorded, and keeps others from it until this one is disposed of. */
   recordAlone(): Promise<void>;
 }
 
-/** Tells all servers that a command runs in some directories, until it is disposed of. */
-export function announceCommand(state: string, roots: readonly string[]): RunningCommand {
+/** Tells all servers that a command of a connection runs in some directories, until it is disposed of. */
+export function announceCommand(
+  state: string,
+  roots: readonly string[],
+  connection: string | undefined,
+): RunningCommand {
   const folder = join(state, "commands");
-  const { name, path, write } = announcement(folder, roots);
+  const { name, path, write } = announcement(folder, { roots, connection });
   let isAlone = false;
+  let company: Company = "none";
+  const meet = (others: readonly (string | undefined)[]) => {
+    for (const other of others)
+      if (company !== "others") company = other !== undefined && other === connection ? "own" : "others";
+  };
   make(folder);
   try {
     write();
+    // Of two that begin at once, at least one sees the other.
+    for (const [other, whose] of runningIn(folder, name, roots)) {
+      appendFileSync(join(folder, other + metSuffix), `${JSON.stringify(connection ?? null)}\n`, {
+        mode: 0o600,
+      });
+      meet([whose]);
+    }
   } catch {
-    // no room, or nothing may be written there
+    company = "others"; // no room, or nothing may be written there
   }
   return {
-    get isAccompanied() {
+    get company() {
       try {
-        return namesIn(folder).some(
-          other => other !== name && other !== lockName && isRunningIn(join(folder, other), other, roots),
-        );
+        meet([...runningIn(folder, name, roots).values()]);
+        meet(metBy(path + metSuffix));
       } catch {
-        return true; // that cannot be found out just now
+        company = "others"; // that cannot be found out just now
       }
+      return company;
     },
     async recordAlone() {
       let owner: string | undefined;
@@ -60,6 +92,7 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
     },
     [Symbol.dispose]() {
       remove(path);
+      remove(path + metSuffix);
       if (isAlone) remove(join(folder, lockName));
     },
   };
@@ -86,12 +119,18 @@ export function rootsInSandboxes(state: string): string[] {
   return system(stateDirectory, () => namesIn(folder).flatMap(name => rootsOf(join(folder, name), name)));
 }
 
-function announcement(folder: string, roots: readonly string[]) {
+/** In an announcement. Sandboxes, and servers of older versions, announce the directories alone. */
+interface Announced {
+  readonly roots: readonly string[];
+  readonly connection?: string | undefined;
+}
+
+function announcement(folder: string, announced: Announced | readonly string[]) {
   const start = thisMachine().startOf(process.pid);
   const parts = [namespace(), process.pid, start, randomBytes(6).toString("hex")];
   const name = parts.join("-");
   const path = join(folder, name);
-  const write = () => writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
+  const write = () => writeFileSync(path, JSON.stringify(announced), { mode: 0o600, flag: "wx" });
   return { name, path, write };
 }
 
@@ -113,25 +152,56 @@ function lock(folder: string, name: string): string | undefined {
   }
 }
 
-function isRunningIn(path: string, name: string, roots: readonly string[]): boolean {
-  const others = rootsOf(path, name);
-  return others.some(one => roots.some(root => isRelated(one, root)));
+/** The other commands that run now in some of these directories, with their connections. */
+function runningIn(folder: string, name: string, roots: readonly string[]): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const other of namesIn(folder)) {
+    if (other === name || other === lockName) continue;
+    if (other.endsWith(metSuffix)) {
+      removeIfAlone(folder, other);
+      continue;
+    }
+    const announced = announcedAt(join(folder, other), other);
+    if (announced.roots.some(one => roots.some(root => isRelated(one, root))))
+      found.set(other, announced.connection);
+  }
+  return found;
 }
 
-/** The directories of a command that runs now; none if it has ended. */
-function rootsOf(path: string, name: string): string[] {
+/** The connections whose commands have begun since, and may have ended. */
+function metBy(path: string): (string | undefined)[] {
+  const text = ifThere(() => readFileSync(path, "utf8")) ?? "";
+  return text
+    .split("\n")
+    .filter(line => line !== "")
+    .map(line => (JSON.parse(line) as string | null) ?? undefined);
+}
+
+/** The command of such a list has ended while another one wrote to it. */
+function removeIfAlone(folder: string, name: string): void {
+  const command = join(folder, name.slice(0, -metSuffix.length));
+  if (ifThere(() => statSync(command)) === undefined) remove(join(folder, name));
+}
+
+function rootsOf(path: string, name: string): readonly string[] {
+  return announcedAt(path, name).roots;
+}
+
+/** What a command that runs now has announced; no directories if it has ended. */
+function announcedAt(path: string, name: string): Announced {
   const [where = "", pid = "", start = ""] = name.split("-");
   try {
     if (where !== namespace()) {
-      if (Date.now() - statSync(path).mtimeMs >= foreignMs) return [];
+      if (Date.now() - statSync(path).mtimeMs >= foreignMs) return nowhere;
     } else if (isGone(Number(pid), start)) {
       remove(path);
-      return [];
+      return nowhere;
     }
-    return JSON.parse(readFileSync(path, "utf8")) as string[];
+    const read = JSON.parse(readFileSync(path, "utf8")) as Announced | readonly string[];
+    return "roots" in read ? read : { roots: read };
   } catch (error) {
     if (errnoOf(error) !== undefined && !isAbsence(error)) throw error;
-    return []; // it ended while we looked, or has not begun
+    return nowhere; // it ended while we looked, or has not begun
   }
 }
 
