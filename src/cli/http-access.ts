@@ -1,7 +1,7 @@
 // The authenticator for HTTP, from the options.
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { tokenPrefix } from "../host/masked-tokens.ts";
 import { type Authenticator, bearer, openAccess } from "../mcp/auth/authenticator.ts";
-import { tokenPrefix } from "../mcp/auth/tokens-file.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
 import { choosePolicy } from "./policy/policy-choice.ts";

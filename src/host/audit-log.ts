@@ -13,8 +13,10 @@
 // Entries that come together are written together: half the cost of a line is that of a single write. They are in the
 // file before the answers to their calls leave: see `append`.
 import { hash, randomBytes } from "node:crypto";
+import { boundedMembers } from "./audit-bounds.ts";
 import { auditJson } from "./audit-json.ts";
 import { LogFile, type LogPlace } from "./log-file.ts";
+import { withoutTokens } from "./masked-tokens.ts";
 
 interface AuditLogOptions {
   readonly maxBytes: number;
@@ -93,7 +95,8 @@ export class AuditLog implements Disposable {
   }
 
   #keep(entry: NewEntry): void {
-    const members = typeof entry === "string" ? entry : auditJson(entry).slice(1, -1);
+    const given = typeof entry === "string" ? entry : auditJson(entry).slice(1, -1);
+    const members = boundedMembers(withoutTokens(given));
     this.#waiting.push({ at: Date.now(), members });
     this.#waitingBytes += members.length + frameBytes;
   }

@@ -2,6 +2,7 @@
 // object of so many short members, and every call has one.
 import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { shortened } from "../host/audit-bounds.ts";
 import { auditJson } from "../host/audit-json.ts";
 import { auditedChange } from "./audited-change.ts";
 import type { Caller } from "./method.ts";
@@ -24,8 +25,9 @@ interface CallResult {
   readonly changes: readonly string[];
 }
 
-const mostPaths = 100;
-const longestPath = 1024;
+const longestPaths = 4096;
+/** A character has no more bytes as JSON. */
+const mostBytesOfCharacter = 6;
 /** Clients choose it; a longer one would push the lines of others out of the log. */
 const longestId = 200;
 
@@ -58,13 +60,10 @@ function quoted(text: string): string {
 }
 
 function pathsOf(paths: readonly string[]): string {
-  const [path] = paths;
-  if (path === undefined) return "";
-  if (paths.length === 1 && path.length <= longestPath) return quoted(path);
-  return paths
-    .slice(0, mostPaths)
-    .map(path => quoted(path.slice(0, longestPath)))
-    .join();
+  let length = 0;
+  for (const path of paths) length += path.length + 1;
+  if (length * mostBytesOfCharacter <= longestPaths) return paths.map(quoted).join();
+  return auditJson(shortened(paths, longestPaths)).slice(1, -1);
 }
 
 const knownRoots = new WeakMap<readonly Root[], string>();

@@ -1,5 +1,6 @@
 // A small logger to standard error: lines with time and level, as text or JSON. Standard output belongs to the
 // protocol.
+import { withoutTokens } from "../host/masked-tokens.ts";
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
@@ -22,7 +23,7 @@ export function createLog(
 ): Log {
   const line = format === "json" ? jsonLine : textLine;
   const say = (one: LogLevel, shown: boolean): Say =>
-    shown ? (message, cause, fields) => write(line(one, message, cause, fields)) : () => {};
+    shown ? (message, cause, fields) => write(withoutTokens(line(one, message, cause, fields))) : () => {};
   const at = (one: LogLevel) => say(one, levels.indexOf(one) <= levels.indexOf(level));
   const started = say("info", level !== "error");
   return {

@@ -5,7 +5,6 @@ import { auditedChange } from "./audited-change.ts";
 import { isRecord } from "./jsonrpc.ts";
 import { textsIn } from "./recorded-call.ts";
 
-const longestPath = 1024;
 const mostIds = 100;
 
 export function reviewEntry(action: PageAction): Record<string, unknown> {
@@ -21,7 +20,7 @@ export function reviewEntry(action: PageAction): Record<string, unknown> {
     address,
     tool: `review/${route}`,
     workspace: viewer.workspace.roots.map(({ path }) => path),
-    paths: paths.map(path => path.slice(0, longestPath)),
+    paths,
     about: Object.fromEntries(Object.entries(about).map(([name, value]) => [name, bounded(value)])),
     decision: answer.status === 403 ? "denied" : "allowed",
     outcome: isOk ? "ok" : "error",

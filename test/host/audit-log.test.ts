@@ -1,5 +1,6 @@
 // The audit log's chain: whatever is done to its lines is found, and what polyfs does itself is not.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
@@ -174,7 +175,7 @@ describe("an audit log", () => {
   it("verifies after a restart, however long its last line was", () => {
     for (const length of [1, 65_535, 65_536, 300_000, 3_000_000]) {
       const log = open(100_000_000);
-      log.append({ text: "x".repeat(length) });
+      log.append({ changes: "x".repeat(length) });
       log.reopen();
       const killed = readFileSync(path, "utf8").split("\n").slice(0, -2); // without the line of `reopen`
       log[Symbol.dispose]();
@@ -347,6 +348,71 @@ describe("an audit log", () => {
     appendFileSync(path, "nothing\n".repeat(50));
     const { problems } = checkAudit([path]);
     expect([problems.length, problems.at(-1)]).toEqual([21, "and 30 more"]);
+  });
+
+  it("has no line over 8 KB, whatever callers send, and says what was left out", () => {
+    const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+    const control = "\u0001".repeat(50_000);
+    const many = Array.from({ length: 3000 }, (_, n) => `d/${n}`);
+    {
+      using log = open();
+      log.append({ event: "call", tool: "read_file", paths: [control] });
+      log.append({ event: "call", tool: "read_files", paths: many });
+      log.append({ event: "call", text: "\u4e16\u{1f600}".repeat(2000) });
+      log.append({ event: "call", about: { a: [control, control], b: control }, c: control, d: many, e: 7 });
+      log.append(Object.fromEntries(many.slice(0, 30).map(name => [name, control])));
+    }
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    expect(lines.map(line => Buffer.byteLength(line) <= 8192)).toEqual(lines.map(() => true));
+    const [, long, list, wide, mixed] = lines.map(line => JSON.parse(line));
+    expect(long).toMatchObject({
+      tool: "read_file",
+      paths: [{ characters: 50_000, sha256: sha256(control) }],
+    });
+    expect(control.startsWith(long.paths[0].text) && long.paths[0].text.length > 100).toBe(true);
+    const { more, sha256: ofAll } = list.paths.at(-1);
+    expect(list.paths.slice(0, -1)).toEqual(many.slice(0, 3000 - more));
+    expect([ofAll, more < 2900]).toEqual([sha256(JSON.stringify(many)), true]);
+    expect(wide.text).toMatchObject({
+      characters: 6000,
+      text: expect.stringMatching(/^(\u4e16\u{1f600})+\u4e16?$/u),
+    });
+    expect(mixed).toMatchObject({ c: { characters: 50_000 }, e: 7 });
+    expect(checkAudit([path]).problems).toEqual([]);
+  });
+
+  it("has the changes of a call completely, however many", () => {
+    const changes = Array.from({ length: 3000 }, (_, n) => ({ id: `c${n}`, files: [{ at: `/d/${n}` }] }));
+    using log = open();
+    log.append({ event: "call", paths: ["\u0001".repeat(50_000)], changes });
+    const [, line = ""] = readFileSync(path, "utf8").split("\n");
+    expect(JSON.parse(line)).toMatchObject({ paths: [{ characters: 50_000 }], changes });
+  });
+
+  it("has no token, wherever a caller puts one", () => {
+    const own = `pfs_${"aB3_-".repeat(9)}`.slice(0, 47);
+    const jwt = `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4iLCJleHAiOjF9.${"s-_9".repeat(20)}`;
+    {
+      using log = open();
+      for (const token of [own, jwt])
+        log.append({
+          paths: [`/mcp/${token}`, `x\n${token}`, `file:///a?token=${token}`, `b/${token}/c`],
+          tool: token,
+          reason: `unknown token "${token}"`,
+          origin: `https://${token}@example.org/`,
+        });
+      log.append({
+        uri: "https://ann:hunter2@example.org/a@b",
+        paths: ["src/eyJ.test.ts", "a:b@c", "pfs_notes"],
+      });
+    }
+    const text = readFileSync(path, "utf8");
+    for (const secret of [own.slice(4, 20), ...jwt.split("."), "hunter2"]) expect(text).not.toContain(secret);
+    const entry = JSON.parse(text.split("\n")[3] ?? "");
+    expect(entry).toMatchObject({
+      uri: "https://***@example.org/a@b",
+      paths: ["src/eyJ.test.ts", "a:b@c", "pfs_notes"],
+    });
   });
 
   it("reports each line that was taken out, but for the last", () => {

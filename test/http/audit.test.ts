@@ -107,6 +107,24 @@ describe("the audit", () => {
     for (const line of readFileSync(path, "utf8").split("\n")) expect(line.length).toBeLessThan(4000);
   });
 
+  it("has no line over 8 KB for paths of control characters, and no token in it", async () => {
+    const { audit, lines, path } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "a" })], { audit });
+    const long = "\u0001".repeat(100_000);
+    const token = `pfs_${"x".repeat(43)}`;
+    const call = (args: object) =>
+      modern(`${url}/mcp/polyfs`, "tools/call", { name: "read_file", arguments: args });
+    await call({ path: long });
+    await call({ path: `${token}/a.txt` });
+    await call({ paths: Array(1000).fill(long.slice(0, 1000)), path: Array(1000).fill(long.slice(0, 1000)) });
+    await modern(`${url}/mcp/polyfs`, "resources/read", { uri: `file:///${long}` });
+    await send(`${url}/mcp/${token}/x`);
+    expect(lines()).toHaveLength(5);
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain(token);
+    for (const line of text.split("\n")) expect(Buffer.byteLength(line)).toBeLessThan(8192);
+  });
+
   it("has a line for each request that was refused, with its status and where it came from", async () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", effects: ["reads"], perMinute: 4 });

@@ -5,6 +5,7 @@ import { hash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { writtenDate } from "../../engine/text/written-date.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
+import { tokenPrefix } from "../../host/masked-tokens.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { TokenEffect } from "./reach.ts";
@@ -33,8 +34,6 @@ export interface TokenRecord {
   /** A policy file with rules of its own, which only narrow. */
   readonly policy?: string;
 }
-
-export const tokenPrefix = "pfs_";
 
 /** A new token: the one text that lets its holder in. */
 export function newToken(): string {
