@@ -1,7 +1,9 @@
 // What a fork changed since its base was frozen, or since it was last merged. Ignored files, `.git` and special files
 // are not part of it, nor are files that a rule hides from the caller: a merge without rules includes those.
 import type { Kind } from "../fault.ts";
+import type { ChangeEffect } from "../workspace/archive/log.ts";
 import { display } from "../workspace/handle.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkOrigin } from "./fork-origin.ts";
@@ -29,8 +31,60 @@ export interface ForkTrees {
 
 const mergeable: ReadonlySet<Kind> = new Set(["file", "directory", "symlink"]);
 
-/** In the order of paths. */
+/** How often a fork is compared again because something was moved in it meanwhile. */
+const comparisons = 3;
+
+/**
+ * In the order of paths. While something is moved in the fork, a comparison may see that the old path is gone, and miss
+ * the new one. What is gone is then left to the next merge: a merge never takes only that half of a move.
+ */
 export async function forkChanges(trees: ForkTrees): Promise<ForkChange[]> {
+  const first = await compared(trees);
+  if (!first.some(isGone)) return first;
+  for (let round = 1; ; round++) {
+    const moves = await Moves.watch(trees.fork);
+    const changes = await compared(trees);
+    if (!changes.some(isGone) || !(await moves.any())) return changes;
+    if (round === comparisons) return changes.filter(change => !isGone(change));
+  }
+}
+
+function isGone({ before, after }: ForkChange): boolean {
+  return before !== undefined && after === undefined;
+}
+
+/** Whether something is moved in a workspace, by any server or command. */
+class Moves {
+  readonly #workspace: Workspace;
+  readonly #past: ReadonlySet<string>;
+
+  private constructor(workspace: Workspace, past: ReadonlySet<string>) {
+    this.#workspace = workspace;
+    this.#past = past;
+  }
+
+  static async watch(workspace: Workspace): Promise<Moves> {
+    await workspace.allRecorded();
+    return new Moves(workspace, new Set(workspace.archive.changes.ids()));
+  }
+
+  /** Since it is watched. */
+  async any(): Promise<boolean> {
+    const { archive, roots } = this.#workspace;
+    await this.#workspace.allRecorded();
+    const made = archive.changes.ids().filter(id => !this.#past.has(id));
+    // A command that moves something is recorded as one that removes and creates.
+    return made.some(id =>
+      archive.changes
+        .get(id)
+        ?.files.some(({ at, effect }) => leaves.has(effect) && roots.some(({ path }) => isWithin(at, path))),
+    );
+  }
+}
+
+const leaves: ReadonlySet<ChangeEffect> = new Set<ChangeEffect>(["moved", "removed"]);
+
+async function compared(trees: ForkTrees): Promise<ForkChange[]> {
   const { origin, fork, base, bases, signal } = trees;
   const [ignored, ignoredBefore] = [new Ignored(fork), base && new Ignored(base)];
   if (fork.roots[0] === undefined) return [];

@@ -1,6 +1,6 @@
 // What is at a path on one side of a merge: in the frozen base, in the fork, or in the base as it is now.
 import { join } from "node:path";
-import { Fault, type Kind } from "../fault.ts";
+import { Fault, type FaultCode, type Kind } from "../fault.ts";
 import { contentAt } from "../workspace/disk/if-there.ts";
 import { isTemporaryName } from "../workspace/disk/temporary.ts";
 import { ifThere, system } from "../workspace/errno.ts";
@@ -112,17 +112,27 @@ export class LiveView implements TreeView {
         mode,
         ...(target !== undefined && { target }),
         ...(kind === "file" && { stamp: `${inode} ${modified.getTime()}` }),
-        // Read once: a merge is computed from the same bytes that it later expects to find.
+        // Read once: a merge is computed from the same bytes that it later expects to find. Faults: `changed_meanwhile`.
         bytes: once(async () => {
-          using file = await this.workspace.openUnmasked(at);
-          return await file.bytes(maxFileBytes);
+          try {
+            using file = await this.workspace.openUnmasked(at);
+            return await file.bytes(maxFileBytes);
+          } catch (error) {
+            throw isGone(error) ? new Fault("changed_meanwhile", { path }) : error;
+          }
         }),
       };
     } catch (error) {
-      if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;
+      if (isGone(error)) return undefined;
       throw error;
     }
   }
+}
+
+const goneCodes: ReadonlySet<FaultCode> = new Set<FaultCode>(["not_found", "not_a_directory", "not_a_file"]);
+
+function isGone(error: unknown): boolean {
+  return error instanceof Fault && goneCodes.has(error.code);
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

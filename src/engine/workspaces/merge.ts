@@ -50,10 +50,10 @@ export interface MergeOptions {
   readonly prefer?: "fork" | "base" | undefined;
 }
 
-/** How often it is planned again because the base changed meanwhile. A base that is shared may change all the time. */
+/** How often a comparison or a merge is tried because one side changed meanwhile. A base that is shared may change all the time. */
 const rounds = 30;
 
-/** What a commit says where the base is not as it was planned: a path has appeared, is gone, or is something else. */
+/** What is said where a side is not as it was a moment ago: a path has appeared, is gone, or is something else. */
 const overtaken: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "changed_meanwhile",
   "exists",
@@ -73,26 +73,36 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
   const { id } = trees.record;
   const undone = await undoneChanges(trees.base);
   const { bases } = await Bases.of(store, log, id, undone);
-  const changes = await forkChanges({ ...trees, bases });
+  return await untilUndisturbed(() => mergeOnce(trees, bases, options));
+}
+
+/** Does it again where a side changed meanwhile. */
+export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round++) {
-    const plan = await planned(trees, bases, changes, options.prefer);
-    if (plan.conflicts.length > 0) {
-      await remember(options, trees, await refusal(plan.conflicts, changes, trees));
-      throw refused(plan.conflicts, trees, options);
-    }
     try {
-      const change = await commit(plan.outcomes, trees);
-      const isNoted =
-        changes.length === 0 ||
-        (await remember(options, trees, await merged(change ?? "", changes)).then(() => true, unlessFault));
-      const files = plan.outcomes
-        .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
-        .map(fileOf);
-      return { files, ...(change !== undefined && { change }), ...(!isNoted && { unnoted: true }) };
+      return await action();
     } catch (error) {
       if (!(error instanceof Fault) || !overtaken.has(error.code) || round === rounds) throw error;
     }
   }
+}
+
+async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions): Promise<MergeResult> {
+  const changes = await forkChanges({ ...trees, bases });
+  const plan = await planned(trees, bases, changes, options.prefer);
+  if (plan.conflicts.length > 0) {
+    await remember(options, trees, await refusal(plan.conflicts, changes, trees));
+    throw refused(plan.conflicts, trees, options);
+  }
+  const note = await merged(changes);
+  const change = await commit(plan.outcomes, trees);
+  const isNoted =
+    changes.length === 0 ||
+    (await remember(options, trees, note(change ?? "")).then(() => true, unlessFault));
+  const files = plan.outcomes
+    .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
+    .map(fileOf);
+  return { files, ...(change !== undefined && { change }), ...(!isNoted && { unnoted: true }) };
 }
 
 function planned(
@@ -216,11 +226,12 @@ function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {
 
 type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<string, Uint8Array> };
 
-async function merged(change: string, changes: readonly ForkChange[]): Promise<Recorded> {
+/** What is noted of a merge. All files are read before its change is committed: after that, none may be missing. */
+async function merged(changes: readonly ForkChange[]): Promise<(change: string) => Recorded> {
   const objects = new Map<string, Uint8Array>();
   const sides: Record<string, RecordedSide> = {};
   for (const { path, after } of changes) sides[path] = await recorded(after, objects);
-  return { event: { type: "merged", change, sides }, objects };
+  return change => ({ event: { type: "merged", change, sides }, objects });
 }
 
 async function refusal(

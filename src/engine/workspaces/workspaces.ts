@@ -24,7 +24,7 @@ import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
 import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
-import { type MergeResult, mergeFork } from "./merge.ts";
+import { type MergeResult, mergeFork, untilUndisturbed } from "./merge.ts";
 import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
 import { Snapshots } from "./snapshots.ts";
 import { undoneChanges } from "./undone.ts";
@@ -406,7 +406,9 @@ export class Workspaces implements AsyncDisposable {
     return await this.withTrees(record, opener, async trees => {
       const undone = trees.base ? await undoneChanges(trees.base) : async () => false;
       const { bases } = await Bases.of(this.store, this.forkLog, record.id, undone);
-      return await fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room);
+      return await untilUndisturbed(async () =>
+        fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room),
+      );
     });
   }
 
@@ -457,7 +459,11 @@ export class Workspaces implements AsyncDisposable {
     const there = base && (await this.ready(base).then(() => true, unlessGone));
     using live = base && there ? this.openTree(base, opener, "read-write") : undefined;
     const baseName = info?.name ?? record.base ?? "";
-    return await action({ record, origin, fork, base: live, baseName });
+    try {
+      return await action({ record, origin, fork, base: live, baseName });
+    } catch (error) {
+      throw fromRoot(error, [record.root, ...(base ? [base.root] : [])]);
+    }
   }
 
   /** Before a change or a command: a server may not know yet that its workspace is gone. Faults: `workspace_dropped`. */
@@ -524,6 +530,16 @@ function placeOf(root: string, { trees }: Layout): string | undefined {
 /** Looking at sizes takes what is left of this time, between the least and the most. */
 const listMs = 40;
 const [leastMeasuringMs, mostMeasuringMs] = [2, 10];
+
+/** The caller sees only one of two trees: a failure names a path from the root, not where a tree is on this machine. */
+function fromRoot(error: unknown, roots: readonly string[]): unknown {
+  if (!(error instanceof Fault) || !("path" in error.data) || typeof error.data.path !== "string")
+    return error;
+  const { path } = error.data;
+  const root = roots.find(one => path !== one && isWithin(path, one));
+  if (root === undefined) return error;
+  return new Fault(error.code, { ...error.data, path: path.slice(root.length + 1) }, { cause: error });
+}
 
 function unlessGone(error: unknown): false {
   if (Fault.is(error, "base_gone")) return false;
