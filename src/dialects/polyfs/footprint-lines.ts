@@ -56,8 +56,7 @@ export async function footprintLines(
     lines.push(undoHint(recorded.record));
     if (!recorded.isDurable)
       lines.push("[its history could not be flushed to the disk: undo works, but not after a power cut]");
-  } else if (changes.length > leftOut.length)
-    lines.push("[not all of this could be kept: it cannot be undone]");
+  }
   const named = (paths: readonly string[]) =>
     namedIn(
       paths.filter(path => !workspace.isHidden(path.replace(/\/$/, ""))),

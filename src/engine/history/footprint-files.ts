@@ -1,6 +1,7 @@
 // Converts the changes of a command into archive records, so that undo can revert them. A tree that was created or
 // removed is one entry; a directory with a new mode is recorded without its contents, which undo must leave alone.
-// Names are bytes up to here, and `display` writes them.
+// What was not kept is left out and named: it must not cost the rest of the command its undo. Names are bytes up to
+// here, and `display` writes them.
 
 import { Buffer } from "node:buffer";
 import { append } from "../append.ts";
@@ -14,9 +15,8 @@ import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
 
 export interface Recordable {
-  /** Undefined if some contents were not kept: then the change could only be undone in part. */
-  readonly files: readonly RecordedFile[] | undefined;
-  /** Directories that were not entered, and paths that cannot be undone because they hold one. */
+  readonly files: readonly RecordedFile[];
+  /** What was not kept, and created directories that hold some of it. */
   readonly leftOut: readonly string[];
 }
 
@@ -31,16 +31,15 @@ export async function recordable(changes: readonly TreeChange[], objects: Object
     if (tree !== undefined && isWithin(bytes, tree)) continue;
     const stays = old?.kind === "directory" && made?.kind === "directory";
     if (!stays && (old?.kind === "directory" || made?.kind === "directory")) tree = bytes;
-    const unseen = stays ? [] : [...unseenIn(old, bytes), ...unseenIn(made, bytes)];
-    if (unseen.includes(bytes) || (unseen.length > 0 && made?.kind === "directory")) {
-      // Undo could only restore it empty, or remove contents that were never seen.
+    const unkept = stays ? [] : [...unkeptIn(old, bytes), ...unkeptIn(made, bytes)];
+    if (unkept.includes(bytes) || (unkept.length > 0 && made?.kind === "directory")) {
+      // Undo could not restore it, or would remove contents that were never seen.
       leftOut.push(at);
       continue;
     }
-    append(leftOut, unseen.map(display));
+    append(leftOut, unkept.map(display));
     const before = old && (stays ? withoutContents(old) : await writer.snapshot(old));
     const after = made && (stays ? withoutContents(made) : await writer.snapshot(made));
-    if ((old && !before) || (made && !after)) return { files: undefined, leftOut };
     const effect = change === "created" ? "created" : change === "deleted" ? "removed" : "modified";
     const kind = (made ?? old)?.kind ?? "other";
     files.push({ at, effect, kind, ...(before && { before }), ...(after && { after }) });
@@ -52,11 +51,17 @@ function withoutContents({ mode }: TreeEntry): Snapshot {
   return { kind: "directory", mode };
 }
 
-/** The directories in it that were not looked into, itself included. */
-function unseenIn(entry: TreeEntry | undefined, path: string): string[] {
-  if (entry?.kind !== "directory") return [];
-  if (entry.children === undefined) return [path];
-  return [...entry.children].flatMap(([name, child]) => unseenIn(child, `${path}/${name}`));
+/** What was not kept of it, itself included: directories not looked into, contents, pipes and sockets. */
+function unkeptIn(entry: TreeEntry | undefined, path: string): string[] {
+  if (entry === undefined) return [];
+  if (!isKept(entry)) return [path];
+  return [...(entry.children ?? [])].flatMap(([name, child]) => unkeptIn(child, `${path}/${name}`));
+}
+
+function isKept({ kind, children, target, hash }: TreeEntry): boolean {
+  const kept =
+    kind === "directory" ? children : kind === "symlink" ? target : kind === "file" ? hash : undefined;
+  return kept !== undefined;
 }
 
 class SnapshotWriter {
@@ -67,22 +72,21 @@ class SnapshotWriter {
     this.#objects = objects;
   }
 
+  /** Undefined if it was not kept (`isKept`). */
   async snapshot(entry: TreeEntry): Promise<Snapshot | undefined> {
     const { kind, mode, size, modified, hash, target, children } = entry;
-    if (kind === "directory") return await this.#directory(mode, children ?? new Map());
+    if (kind === "directory") return children && (await this.#directory(mode, children));
     if (kind === "symlink") return target === undefined ? undefined : { kind, target: display(target) };
     if (kind !== "file" || hash === undefined) return undefined;
     return { kind, mode, size, modified: Number(modified) / 1e6, hash };
   }
 
-  /** Without the directories in it that were not looked into. */
-  async #directory(mode: number, children: ReadonlyMap<string, TreeEntry>): Promise<Snapshot | undefined> {
+  /** Without what was not kept of it. */
+  async #directory(mode: number, children: ReadonlyMap<string, TreeEntry>): Promise<Snapshot> {
     const listed: SnapshotEntry[] = [];
     for (const [name, child] of children) {
-      if (child.kind === "directory" && child.children === undefined) continue;
       const snapshot = await this.snapshot(child);
-      if (snapshot === undefined) return undefined;
-      listed.push({ ...snapshot, name: display(name) });
+      if (snapshot !== undefined) listed.push({ ...snapshot, name: display(name) });
     }
     if (this.#slice.isOver) await this.#slice.turn();
     return { kind: "directory", mode, entries: this.#objects.put(Buffer.from(JSON.stringify(listed))) };

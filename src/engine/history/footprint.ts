@@ -1,6 +1,7 @@
 // What a command changes in the roots: found by comparing them before and after, and recorded as a change that can be
-// undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if a bound is
-// exceeded, the changes are reported as far as known and not recorded, because half of them cannot be undone.
+// undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if the roots hold
+// too many entries, the changes are reported as far as known and not recorded. Single contents that are not kept are
+// left out of the record.
 import { Fault } from "../fault.ts";
 import { jsonSteps } from "../workspace/archive/json-steps.ts";
 import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
@@ -39,9 +40,9 @@ export interface Footprint {
   readonly changes: readonly TreeChange[];
   /** False if the roots hold too much to look at all of it. */
   readonly complete: boolean;
-  /** What the archive can record; absent if nothing changed, or not all of it can be undone. */
+  /** What the archive can record; absent if nothing changed, or nothing of it can be undone. */
   readonly files?: readonly RecordedFile[];
-  /** Changes that are reported and not recorded: in directories that are not entered. */
+  /** Changes that are reported and not recorded: in directories that are not entered, and what is not kept. */
   readonly leftOut: readonly string[];
   /** Directories that are not entered, and may hold unreported changes. */
   readonly unseen: readonly SkippedDirectory[];
@@ -166,7 +167,7 @@ export class Before implements Disposable {
     };
     if (changes.length === 0 || !complete) return told;
     const { files, leftOut } = await recordable(changes, objects);
-    return { ...told, leftOut, ...(files && files.length > 0 && { files }) };
+    return { ...told, leftOut, ...(files.length > 0 && { files }) };
   }
 
   [Symbol.dispose](): void {

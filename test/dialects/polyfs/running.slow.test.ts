@@ -82,6 +82,26 @@ describe("run_command", () => {
     expect(statSync(fixture.path("mode.sh")).mode & 0o777).toBe(0o644);
   });
 
+  it("can be undone even if it left something that history does not keep, which the answer names", async () => {
+    const kept = { "notes.txt": "precious\n", "old/a.txt": "a\n" };
+    await using fixture = new Fixture({ ...kept, "old/large.bin": "x".repeat(5 * 1024 * 1024) });
+    const server = await fixture.serve(openly);
+    const command =
+      "rm -r notes.txt old; mkfifo pipe; mkdir made; head -c 5000000 /dev/zero > made/large.bin; echo > new";
+    const said = await server.says("run_command", { command });
+    expect(said).toContain("[not kept, so undo does not cover it: made, old/large.bin, pipe]");
+    expect(await server.says("list_changes")).toContain("D notes.txt");
+    await server.says("undo", { change: changeIn(said) });
+    for (const [path, content] of Object.entries(kept)) expect(fixture.read(path)).toBe(content);
+    const exists = (path: string) => existsSync(join(fixture.root, path));
+    expect(["new", "pipe", "made/large.bin", "old/large.bin"].map(exists)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it("is in the history under its own name, after the file that holds its output", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
