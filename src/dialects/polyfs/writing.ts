@@ -3,6 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { type Rebased, sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";
+import type { By } from "../../engine/workspace/archive/log.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
@@ -53,8 +54,10 @@ export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incom
   ];
 }
 
-export function undoHint({ id }: Pick<Commit, "id">): string {
-  return `change ${id} (undo reverts it)`;
+export function undoHint({ id, others }: Pick<Commit, "id"> & Pick<By, "others">): string {
+  return others
+    ? `change ${id} (undo with change and path reverts what is yours)`
+    : `change ${id} (undo reverts it)`;
 }
 
 /** For changes that cannot be merged: the file must be unchanged since the caller read it. */

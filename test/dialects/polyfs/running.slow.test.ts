@@ -36,6 +36,23 @@ describe("run_command", () => {
     expect(await server.says("run_command", { command: "true" })).not.toContain(note);
   });
 
+  it("promises to undo only named paths where another connection's command ran at the same time", async () => {
+    await using fixture = new Fixture();
+    const [server, other] = [await fixture.serve(openly), await fixture.serve(openly)];
+    const endless = other.says("run_command", {
+      command: "echo > theirs; until [ -e end ]; do sleep .1; done",
+    });
+    const said = await server.says("run_command", {
+      command: "until [ -e theirs ]; do sleep .1; done; echo > mine; echo > end",
+    });
+    await endless;
+    const change = changeIn(said);
+    expect(said).toContain(`change ${change} (undo with change and path reverts what is yours)`);
+    expect((await server.refuses("undo", {}))[0]).toMatch(/^ambiguous: commands of others ran/);
+    await server.says("undo", { change, path: "mine" });
+    expect(["mine", "theirs"].map(name => existsSync(fixture.path(name)))).toEqual([false, true]);
+  });
+
   it("is stopped at its timeout, with its output so far", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
