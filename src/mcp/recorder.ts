@@ -8,6 +8,7 @@ import { type CallOrigin, callEntry } from "./call-entry.ts";
 import { isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
 import type { RecordedCall } from "./recorded-call.ts";
+import { RefusalLines } from "./refusal-lines.ts";
 import { reviewEntry } from "./review-audit.ts";
 
 /**
@@ -43,6 +44,7 @@ export class Recorder implements Disposable {
   readonly #current = new AsyncLocalStorage<string[]>();
   #following = 0;
   readonly #stop: readonly (() => void)[];
+  readonly #refusals = new RefusalLines(entry => this.#refuse(entry));
 
   constructor(workspace: Workspace, options: RecorderOptions) {
     this.#options = options;
@@ -88,8 +90,16 @@ export class Recorder implements Disposable {
     }
   }
 
-  /** A request that was not served. */
+  /**
+   * A request that was not served. Those of callers who are identified have a line each, as their calls do, which are
+   * limited; but not those over that limit.
+   */
   refused(entry: Readonly<Record<string, unknown>>): void {
+    if (entry.caller === undefined || entry.status === 429) this.#refusals.take(entry);
+    else this.#refuse(entry);
+  }
+
+  #refuse(entry: Readonly<Record<string, unknown>>): void {
     this.#options.audit?.({ event: "refused", ...entry });
   }
 
@@ -100,6 +110,7 @@ export class Recorder implements Disposable {
 
   [Symbol.dispose](): void {
     for (const stop of this.#stop) stop();
+    this.#refusals[Symbol.dispose]();
   }
 }
 

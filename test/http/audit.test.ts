@@ -147,6 +147,22 @@ describe("the audit", () => {
     expect(lines().map(({ caller }) => caller)).toEqual([undefined, undefined, ...Array(5).fill("ann")]);
   });
 
+  it("counts the refused requests of a flood, of strangers and over a limit", async () => {
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann", perMinute: 1 });
+    const { audit, lines } = auditFile();
+    const { url, close } = await serve([tree()], { access: byTokens(tokens), audit });
+    for (let n = 0; n < 60; n++) await send(`${url}/mcp/polyfs`);
+    for (let n = 0; n < 60; n++) await modern(`${url}/mcp/polyfs`, "tools/list", {}, ann);
+    expect(lines().length).toBeLessThan(60);
+    await close();
+    const counted = (status: number) =>
+      lines()
+        .map(line => (line.status === status ? 1 : (line.by?.[status] ?? 0)))
+        .reduce((sum, n) => sum + n, 0);
+    expect([counted(401), counted(429)]).toEqual([60, 59]);
+  });
+
   it("records the reason and the trace of every refusal, by the parser, polyfs or the SDK", async () => {
     const { audit, lines } = auditFile();
     const { url } = await serve([tree({ "a.txt": "" })], { audit });
