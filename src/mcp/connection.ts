@@ -5,6 +5,7 @@ import { jsonParts } from "./json-parts.ts";
 import {
   errorFrame,
   type Frame,
+  type Id,
   InvalidParams,
   InvalidRequest,
   idText,
@@ -42,8 +43,15 @@ export interface ConnectionOptions {
     caller: Caller,
     run: () => Promise<MethodAnswer>,
   ) => Promise<MethodAnswer>;
+  /** Told of what cannot be taken for a request. */
+  readonly refused?: (message: RefusedMessage) => void;
   /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
   readonly onRoots?: RootsListener;
+}
+
+interface RefusedMessage {
+  readonly id: Id;
+  readonly error: RpcError;
 }
 
 export class Connection {
@@ -135,7 +143,16 @@ export class Connection {
 
   /** Answers a line that cannot be taken at all. */
   refuse(reason: string): void {
-    this.#send(refusal(reason));
+    this.#send(this.#refusal(reason));
+  }
+
+  #refusal(reason: string): Frame {
+    return this.#refuse({ id: "null", error: new RpcError(InvalidRequest, `Invalid request: ${reason}`) });
+  }
+
+  #refuse({ id, error }: RefusedMessage): Frame {
+    this.#options.refused?.({ id, error });
+    return errorFrame(id, error);
   }
 
   /** No more messages will come: what we asked of the client stays unanswered. */
@@ -171,7 +188,7 @@ export class Connection {
 
   /** Batches exist in one revision only. They are answered together, as JSON-RPC has it. */
   async #takeBatch(messages: readonly JsonRpcMessage[], bytes: number): Promise<Frame | undefined> {
-    if (this.#negotiation.agreed !== "2025-03-26") return refusal("batches are not supported");
+    if (this.#negotiation.agreed !== "2025-03-26") return this.#refusal("batches are not supported");
     const frames = await Promise.all(messages.map(message => this.#take(message, bytes)));
     const answers = frames.filter(frame => frame !== undefined).map(wholeText);
     return answers.length === 0 ? undefined : [`[${answers.join(",")}]`];
@@ -182,7 +199,7 @@ export class Connection {
   }
 
   #takeAtOnce(message: Exclude<JsonRpcMessage, JsonRpcRequest>): Frame | undefined {
-    if (message.kind === "invalid") return errorFrame(message.id, message.error);
+    if (message.kind === "invalid") return this.#refuse(message);
     if (message.kind === "notification") this.#notified(message.method, message.params);
     else this.#outgoing.answered(message.id, message.result, message.error);
     return undefined;
@@ -202,7 +219,7 @@ export class Connection {
       if (running.cancelled) return undefined;
       const run = () => this.#options.server.answer(method, asParams(params), running);
       const { record } = this.#options;
-      const { json, result } = await (record?.(name, asParams(params), running, run) ?? run());
+      const { json, result } = await (record?.(name, recordOf(params), running, run) ?? run());
       this.#options.log.debug(`answered ${name}`, undefined, { request: id });
       return running.cancelled ? undefined : resultFrame(id, json ?? jsonParts(result));
     } catch (error) {
@@ -220,7 +237,7 @@ export class Connection {
       const { record, server } = this.#options;
       if (record === undefined) throw error;
       const known = server.methods.has(name) ? name : unknownMethod;
-      return record(known, asParams(params), running, () => Promise.reject(error)).then(() => {
+      return record(known, recordOf(params), running, () => Promise.reject(error)).then(() => {
         throw error;
       });
     }
@@ -258,8 +275,9 @@ export class Connection {
   }
 }
 
-function refusal(reason: string): Frame {
-  return errorFrame("null", new RpcError(InvalidRequest, `Invalid request: ${reason}`));
+/** What is recorded of parameters, also where they are refused. */
+function recordOf(params: unknown): Params {
+  return isRecord(params) ? params : {};
 }
 
 function asParams(params: unknown): Params {

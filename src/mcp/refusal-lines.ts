@@ -1,11 +1,11 @@
 // Refused requests in the audit log. They cost their sender nothing, so a flood of them must not push other lines out:
 // of one sender, the first ones have lines of their own, and then one each second. The others are counted, and a line
-// says how many there were. Time of a flood at the default size of the log: more than a week until a line is pushed out.
+// says how many there were. So one sender would need more than a week to push a line out of a log of the default size.
 import { clock } from "../engine/clock.ts";
 
-type Entry = Readonly<Record<string, unknown>>;
+type RefusalEntry = Readonly<Record<string, unknown>>;
 
-export interface RefusalOptions {
+interface RefusalLinesOptions {
   /** How many have lines of their own at once. */
   readonly burst?: number;
   /** How long until there is one more. */
@@ -16,8 +16,8 @@ export interface RefusalOptions {
   readonly senders?: number;
 }
 
-interface Sender {
-  readonly who: Entry;
+interface RefusedSender {
+  readonly who: RefusalEntry;
   /** How many more lines it may have. */
   lines: number;
   at: number;
@@ -27,18 +27,18 @@ interface Sender {
 }
 
 export class RefusalLines implements Disposable {
-  readonly #write: (entry: Entry) => void;
-  readonly #options: Required<RefusalOptions>;
-  readonly #senders = new Map<string, Sender>();
+  readonly #write: (entry: RefusalEntry) => void;
+  readonly #options: Required<RefusalLinesOptions>;
+  readonly #senders = new Map<string, RefusedSender>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(write: (entry: Entry) => void, options: RefusalOptions = {}) {
+  constructor(write: (entry: RefusalEntry) => void, options: RefusalLinesOptions = {}) {
     this.#write = write;
     this.#options = { burst: 10, everyMs: 1000, reportMs: 10_000, senders: 100, ...options };
   }
 
   /** Writes an entry with `caller` or `address`, or counts it. */
-  take(entry: Entry): void {
+  take(entry: RefusalEntry): void {
     const { caller, address, status, code } = entry;
     const sender = this.#sender(caller === undefined ? { address } : { caller });
     if (sender.lines >= 1) {
@@ -51,7 +51,7 @@ export class RefusalLines implements Disposable {
     sender.counts.set(kind, (sender.counts.get(kind) ?? 0) + 1);
   }
 
-  #sender(who: Entry): Sender {
+  #sender(who: RefusalEntry): RefusedSender {
     const { burst, everyMs, reportMs, senders } = this.#options;
     const name = JSON.stringify(who);
     const isKnown = this.#senders.has(name) || this.#senders.size < senders;

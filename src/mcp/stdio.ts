@@ -2,6 +2,7 @@
 // scripts end by closing the input: running requests are finished and answered first.
 import type { Readable, Writable } from "node:stream";
 import { Connection, type ConnectionOptions } from "./connection.ts";
+import { type Id, RpcError } from "./jsonrpc.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Log } from "./log.ts";
 import { MessageWriter } from "./message-writer.ts";
@@ -32,6 +33,8 @@ const maxLineBytes = 64 * 1024 * 1024;
 /** Above these the next requests are not read: a client that does not read its answers waits for itself. */
 const maxPendingBytes = 64 * 1024 * 1024;
 const maxRunning = 1024;
+const longestId = 200;
+const longestReason = 200;
 /** How long calls have to stop after a disconnect or a signal. */
 const graceMs = 2000;
 
@@ -60,6 +63,7 @@ export function serveStream(
 
   const output = new MessageWriter(stream, stop, { write, before: options.flushAudit });
   const send = output.send.bind(output);
+  const recorder = recorderOf(options);
   const connection = new Connection({
     ...options,
     server: createServer({
@@ -69,7 +73,8 @@ export function serveStream(
     }),
     send,
     settled: regulate,
-    record: options.audit || options.tracing ? recording(options) : undefined,
+    record: options.audit || options.tracing ? recording(options, recorder) : undefined,
+    refused: recorder && (({ id, error }) => recorder.refused(refusalOf(error, id))),
   });
   const lines = new LineSplitter(maxLineBytes, {
     line: line => connection.receive(line),
@@ -101,6 +106,7 @@ export function serveStream(
     connection.abort();
     await within(graceMs, connection.idle());
     connection.close();
+    recorder?.[Symbol.dispose]();
     options.tracing?.sessionEnded(connection.session, "stdio");
     await Promise.race([output.finished(), stopped]);
     await within(graceMs, output.finished());
@@ -109,22 +115,43 @@ export function serveStream(
   return { finished: run(), stop };
 }
 
+function recorderOf({ engine, audit, flushAudit }: StdioOptions): Recorder | undefined {
+  return audit && new Recorder(engine.workspace, { audit, flushesAudit: flushAudit !== undefined });
+}
+
+/** For the record. */
+function refusalOf({ code, message }: RpcError, id: Id | undefined, client?: string) {
+  const request = id === "null" ? undefined : id?.slice(0, longestId);
+  return { client, request, code, reason: message.slice(0, longestReason), decision: "denied" };
+}
+
+/** Runs a request that is not a call, and records it if it is refused. */
+async function unlessRefused(
+  recorder: Recorder,
+  { id, session }: Caller,
+  run: () => Promise<MethodAnswer>,
+): Promise<MethodAnswer> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof RpcError) recorder.refused(refusalOf(error, id, session.client));
+    throw error;
+  }
+}
+
 /** Records each call, and traces each request. */
-function recording({
-  engine,
-  dialect,
-  audit,
-  flushAudit,
-  tracing,
-}: StdioOptions): ConnectionOptions["record"] {
-  const recorder = audit && new Recorder(engine.workspace, { audit, flushesAudit: flushAudit !== undefined });
+function recording(
+  { engine, dialect, tracing }: StdioOptions,
+  recorder: Recorder | undefined,
+): ConnectionOptions["record"] {
   const { prefix = "" } = dialect;
   const tools = new Map(
     dialect.tools.flatMap(tool => [tool.name, prefix + tool.name].map(name => [name, tool] as const)),
   );
   const find = (name: unknown) => (typeof name === "string" ? tools.get(name) : undefined);
   const recorded = (call: RecordedCall | undefined, caller: Caller, run: () => Promise<MethodAnswer>) => {
-    if (call === undefined || recorder === undefined) return run();
+    if (recorder === undefined) return run();
+    if (call === undefined) return unlessRefused(recorder, caller, run);
     const { workspace } = engine;
     const { bytes: bytesIn = 0 } = caller;
     return recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);

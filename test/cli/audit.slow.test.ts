@@ -213,6 +213,38 @@ it("an audit log without a line is called empty, not intact", () => {
   });
 });
 
+it("requests that are refused on standard input have a line each", async () => {
+  const { root, audit, state } = places();
+  const args = ["--audit", audit, "--state-dir", state];
+  const wire = await start({ dialect: "polyfs", roots: [root], args });
+  await wire.initialize();
+  wire.child.stdin?.write("nonsense\n[]\n");
+  wire.child.stdin?.write('{"jsonrpc":"1.0","id":"old","method":"ping"}\n');
+  await wire.request("no/such/method", {});
+  await wire.request("resources/subscribe", {});
+  await wire.request("tools/call", "text" as unknown as object);
+  await wire.request("tools/list", {});
+  await wire.close();
+  const entries = readFileSync(audit, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map(line => JSON.parse(line));
+  const refused = entries.filter(({ event }) => event === "refused");
+  expect(refused.map(({ code }) => code)).toEqual([-32700, -32600, -32600, -32601, -32602]);
+  expect(refused[2]).toMatchObject({
+    request: '"old"',
+    decision: "denied",
+    reason: expect.stringContaining("jsonrpc"),
+  });
+  expect(refused[3]).toMatchObject({
+    client: expect.any(String),
+    reason: expect.stringContaining("no/such/method"),
+  });
+  expect(entries.filter(({ event }) => event === "call")).toMatchObject([
+    { tool: "", outcome: "error -32602" },
+  ]);
+});
+
 it("every answered call is in the log of a server that was killed", async () => {
   const { root, audit, state } = places();
   const answered: string[] = [];
