@@ -1,6 +1,6 @@
 // The audit log's chain: whatever is done to its lines is found, and what polyfs does itself is not.
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
@@ -408,6 +408,11 @@ describe("an audit log", () => {
     }
     const text = readFileSync(path, "utf8");
     for (const secret of [own.slice(4, 20), ...jwt.split("."), "hunter2"]) expect(text).not.toContain(secret);
+    // A file may have such a name: which one it was can be told.
+    for (const token of [own, jwt])
+      expect(text).toContain(
+        `${token.slice(0, 3)}${token === own ? "_" : ""}***${hash("sha256", token).slice(0, 12)}`,
+      );
     const entry = JSON.parse(text.split("\n")[3] ?? "");
     expect(entry).toMatchObject({
       uri: "https://***@example.org/a@b",
