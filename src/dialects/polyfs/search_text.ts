@@ -5,6 +5,7 @@ import { text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { grep } from "../../engine/search/grep.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
+import { withAnyBreak } from "../../engine/search/line-breaks.ts";
 import { isNoText, isPdf } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
@@ -61,7 +62,7 @@ export const searchText = polyfsTool({
       multiline: params.multiline,
       lookaround: !literal,
     };
-    const search = grep(place.directory, query, {
+    const search = grep(place.directory, withAnyBreak(query), {
       ...scopeOf(params),
       include: place.include,
       file: place.file,
@@ -90,11 +91,19 @@ export const searchText = polyfsTool({
     }
     const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
     const unread = isFound ? [] : await unreadNotes(params, place.file === undefined, call);
-    const lines = [await results.print(search.report), ...anchor, ...unread, ...(filter?.notes() ?? [])];
+    const broken = isFound || params.multiline || !params.pattern.includes("\n") ? [] : [breakNote];
+    const lines = [
+      await results.print(search.report),
+      ...anchor,
+      ...broken,
+      ...unread,
+      ...(filter?.notes() ?? []),
+    ];
     return text(lines.join("\n"));
   },
 });
 
+const breakNote = "[no line holds a line break; multiline: true searches across lines]";
 const pdfNote = "[the text of a PDF is not searched; read_file shows it]";
 
 /** That nothing was found because what was asked for is not text. */

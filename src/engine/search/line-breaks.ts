@@ -1,16 +1,17 @@
-// Line breaks in expressions that are matched line by line. ripgrep refuses an expression that contains a line
+// Line breaks in expressions. Where they are matched line by line, ripgrep refuses an expression that contains a line
 // ending, which includes CR when lines may end with CRLF. It removes them from classes, and refuses a class that has
-// nothing else.
+// nothing else. Where they are matched across lines, a line break stands for CRLF, too.
 
 // A character in Rust's syntax; `[` together with a plain character after it.
 const tokens = /\\(?:[xu]\{[0-9a-f]+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|.)|\[\^?\]?|./gis;
 const never = "[a&&b]";
+const anyBreak = "(?:\\x0d?\\n)";
 
 /** Whether the pattern searches for a lone CR, so that it cannot count as part of a line ending. */
 export function seeksCarriageReturn(pattern: string, literal = false): boolean {
   if (literal || !/\r|\\[rxu]/i.test(pattern)) return pattern.includes("\r");
   let found = false;
-  replaceTokens(pattern, (token, isIn) => {
+  replaceTokens(pattern.replaceAll(anyBreak, ""), (token, isIn) => {
     found ||= isIn !== "negated class" && codeOf(token) === 13;
     return token;
   });
@@ -22,6 +23,33 @@ export function withoutLineBreaks(pattern: string): string {
   // With the flag x, line breaks are blanks that do not count.
   if (!/\n|\\[nxu]/i.test(pattern) || /\(\?[a-z]*x/i.test(pattern)) return pattern;
   return replaceTokens(pattern, (token, isIn) => (isIn === "" && codeOf(token) === 10 ? never : token));
+}
+
+interface Broken {
+  readonly pattern: string;
+  readonly literal?: boolean | undefined;
+  readonly multiline?: boolean | undefined;
+}
+
+/**
+ * The same query, where a line break matches CRLF, too, as in edits: callers are shown `\n`. Classes stay, and
+ * look-behind, whose length is fixed.
+ */
+export function withAnyBreak<Q extends Broken>(query: Q): Q {
+  const { pattern, literal, multiline } = query;
+  if (!multiline || !(literal ? /\n/ : /\n|\\[nxu]/i).test(pattern)) return query;
+  if (literal)
+    return { ...query, literal: false, pattern: pattern.split(/\r?\n/).map(quoted).join(anyBreak) };
+  if (/\(\?(?:[a-z]*x|<[=!])/i.test(pattern)) return query;
+  const broken = replaceTokens(pattern, (token, isIn) =>
+    isIn === "" && codeOf(token) === 10 ? anyBreak : token,
+  );
+  return { ...query, pattern: broken };
+}
+
+/** An expression for a plain text. */
+export function quoted(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&");
 }
 
 type ClassContext = "" | "class" | "negated class";

@@ -15,7 +15,7 @@ import { isOpeningPipe } from "../workspace/system/processes.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 import type { Globs } from "./globs.ts";
-import { seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
+import { quoted, seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
 import { matchChain } from "./match-chain.ts";
 import type { Scope } from "./walker.ts";
 
@@ -237,6 +237,6 @@ function chainOf({ pattern, literal, multiline, eachMatch, wholeWord }: Query): 
 }
 
 function sourceOf(pattern: string, literal = false): string {
-  const source = literal ? pattern.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&") : pattern;
+  const source = literal ? quoted(pattern) : pattern;
   return source.replaceAll("\0", "\\x00");
 }

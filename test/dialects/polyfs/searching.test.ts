@@ -60,6 +60,28 @@ describe("search_text", () => {
     expect(await count({ pattern: "foo(?=\\()" })).toBe("1");
   });
 
+  it("takes a line break for CRLF, too, and says that one needs multiline", async () => {
+    await using fixture = new Fixture({
+      "crlf.txt": "one (1)\r\n  two\r\nthree\r\n",
+      "lf.txt": "one (1)\n  two\nthree\n",
+      "utf16.txt": Buffer.from("\ufeffone (1)\r\n  two\r\nthree\r\n", "utf16le"),
+    });
+    const server = await fixture.serve();
+    const files = (params: Record<string, unknown>) =>
+      server.says("search_text", { multiline: true, output: "files", ...params });
+    const all = "crlf.txt\nlf.txt\nutf16.txt\n[3 files]";
+    expect(await files({ pattern: "\\(1\\)\\n  two" })).toBe(all);
+    expect(await files({ pattern: "1\\)$\\n+\\s+two$\n^three$" })).toBe(all);
+    expect(await files({ pattern: "one (1)\n  two", literal: true })).toBe(all);
+    expect(await files({ pattern: "one (1)\r\n  two", literal: true })).toBe(all);
+    expect(
+      await server.says("search_text", { path: "crlf.txt", pattern: "two\\nthree", multiline: true }),
+    ).toMatch(/\n2: {3}two\n3: three\n\[2 matches in 1 file\]$/);
+    expect(await server.says("search_text", { pattern: "one (1)\n  two", literal: true })).toBe(
+      "[no matches]\n[no line holds a line break; multiline: true searches across lines]",
+    );
+  });
+
   it("lists files, and counts per file", async () => {
     expect(await server.says("search_text", { pattern: "foo", output: "files", glob: "*.ts" })).toBe(
       "a.ts\nb/c.ts\n[2 files]",
