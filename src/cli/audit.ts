@@ -35,6 +35,10 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
         ),
       onUnrotated: error =>
         log.error(`the audit is full and cannot be rotated${reasonOf(error)}: the file grows`),
+      onLost: lines => {
+        log.error(`the audit cannot be written: its last ${lines} lines are lost`);
+        process.exitCode = 1;
+      },
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -9,4 +9,5 @@ takeWorkingDirectory(); // the process is ours
 askProgramsBy(askProgram);
 
 // A failure that main does not know ends the process with a stack trace, as any unhandled rejection does.
-main(process.argv.slice(2), process.env).then(code => process.exit(code));
+// What ends may have found out that it failed, though main did not: that is in the exit code of the process.
+main(process.argv.slice(2), process.env).then(code => process.exit(code === 0 ? process.exitCode : code));

@@ -26,6 +26,8 @@ interface AuditLogOptions {
   onError(error: unknown): void;
   /** Told once, when a full file cannot be rotated and grows. */
   onUnrotated?(error: unknown): void;
+  /** Told at the end how many lines could not be written. */
+  onLost?(lines: number): void;
 }
 
 /** How many are written together. */
@@ -55,6 +57,7 @@ interface ChainEnd {
 export class AuditLog implements Disposable {
   readonly #file: LogFile;
   readonly #onError: AuditLogOptions["onError"];
+  readonly #onLost: AuditLogOptions["onLost"];
   readonly #chain = randomBytes(6).toString("hex");
   #end: ChainEnd;
   #waiting: WaitingEntry[] = [];
@@ -70,13 +73,14 @@ export class AuditLog implements Disposable {
   #immediate: NodeJS.Immediate | undefined;
 
   /** Faults where the file cannot be opened. */
-  constructor(path: string, { maxBytes, about, onError, onUnrotated }: AuditLogOptions) {
+  constructor(path: string, { maxBytes, about, onError, onUnrotated, onLost }: AuditLogOptions) {
     let isTold = false;
     this.#file = new LogFile(path, maxBytes, error => {
       if (!isTold) onUnrotated?.(error);
       isTold = true;
     });
     this.#onError = onError;
+    this.#onLost = onLost;
     const last = this.#file.lastLine();
     this.#end = { seq: 0, hash: last === "" ? "" : lineHash(last) };
     this.append({ event: "start", pid: process.pid, ...about });
@@ -172,6 +176,8 @@ export class AuditLog implements Disposable {
     if (this.#immediate !== undefined) clearImmediate(this.#immediate);
     this.#isClosed = true;
     this.#file[Symbol.dispose]();
+    const lost = this.#lost + this.#waiting.length;
+    if (lost > 0) this.#onLost?.(lost);
   }
 }
 

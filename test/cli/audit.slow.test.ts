@@ -1,7 +1,8 @@
 // `--audit` on standard input and output: the log explains every byte that differs between two states of a tree.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -15,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { start } from "../mcp/wire.ts";
 import { polyfs, repository } from "./program.ts";
 
@@ -195,6 +196,10 @@ it.skipIf(process.platform === "win32")("an audit log that could stop the server
   expect([toLog.status, toLog.stdout]).toEqual([0, expect.stringContaining('"event":"end"')]);
 });
 
+function textOf(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
 /** A directory to serve, and a place for the log. */
 function places(): { root: string; audit: string; state: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));
@@ -243,6 +248,65 @@ it("requests that are refused on standard input have a line each", async () => {
   expect(entries.filter(({ event }) => event === "call")).toMatchObject([
     { tool: "", outcome: "error -32602" },
   ]);
+});
+
+it.skipIf(!existsSync("/dev/full"))(
+  "a server that ends with lines that it cannot write says so, and fails",
+  () => {
+    const { root } = places();
+    const { code, stderr } = polyfs(["--audit", "/dev/full", root]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/its last 2 lines are lost/)]);
+  },
+);
+
+describe.skipIf(process.platform === "win32")("SIGHUP during the start", () => {
+  /** Sends the signal when the server opens its log. */
+  function early(base: string): Record<string, string> {
+    const script = join(base, "early.cjs");
+    writeFileSync(
+      script,
+      `const fs = require("fs");
+      const { openSync } = fs;
+      let sent = false;
+      fs.openSync = (path, ...more) => {
+        if (!sent && String(path).endsWith("audit.log")) process.kill(process.pid, "SIGHUP");
+        sent ||= String(path).endsWith("audit.log");
+        return openSync(path, ...more);
+      };`,
+    );
+    return { NODE_OPTIONS: `--require=${script}` };
+  }
+
+  it("does not end a server with an audit log, which is reopened once it runs", async () => {
+    const { root, audit, state } = places();
+    const program = join(repository, "dist/polyfs.cjs");
+    const child = spawn(process.execPath, [program, "--audit", audit, "--state-dir", state, root], {
+      env: { ...process.env, ...early(dirname(root)) },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    const ended = new Promise(resolve => child.on("close", (...how) => resolve(how)));
+    await Promise.race([ended, expect.poll(() => textOf(audit), { timeout: 30_000 }).toContain('"reopen"')]);
+    child.stdin.end();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it("does not end an HTTP server", async () => {
+    const { root, audit, state } = places();
+    const program = join(repository, "dist/polyfs.cjs");
+    const args = ["--http", "0", "--audit", audit, "--log-level", "info", "--state-dir", state, root];
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { ...process.env, ...early(dirname(root)) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", text => {
+      log += text;
+    });
+    const ended = new Promise(resolve => child.on("close", (...how) => resolve(how)));
+    await Promise.race([ended, expect.poll(() => log, { timeout: 30_000 }).toContain("rereading on SIGHUP")]);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  });
 });
 
 it("every answered call is in the log of a server that was killed", async () => {

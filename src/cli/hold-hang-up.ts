@@ -1,0 +1,12 @@
+// SIGHUP during the start of a server. Its default is to end the process, also one that would only read its files again:
+// a supervisor may send it at any time. So it waits until the server listens for it.
+
+const againMs = 20;
+
+/** To be called first. A command has no files to read again, and ends as usual. */
+export function holdHangUp(args: readonly string[]): void {
+  if (/^[a-z]+$/.test(args[0] ?? "")) return;
+  process.on("SIGHUP", signal => {
+    if (process.listenerCount(signal) === 1) setTimeout(() => process.emit(signal, signal), againMs).unref();
+  });
+}
