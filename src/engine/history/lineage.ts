@@ -27,6 +27,26 @@ export function lineage(
 ): TrackedIdentity | undefined {
   const later: ChangeRecord[] = [];
   for (const record of workspace.archive.changes.newest(undefined, id)) later.push(record);
+  const now = afterwards(workspace, later, at, known);
+  return now.at === at ? now.known : undefined;
+}
+
+/** Where it is after these changes, which come newest first. Undefined if it was removed or replaced. */
+export function placeAfter(
+  workspace: Workspace,
+  later: readonly ChangeRecord[],
+  at: string,
+  known: TrackedIdentity,
+): string | undefined {
+  return afterwards(workspace, later, at, known).at;
+}
+
+function afterwards(
+  workspace: Workspace,
+  later: readonly ChangeRecord[],
+  at: string,
+  known: TrackedIdentity,
+): Followed {
   let now: Followed = { at, known };
   /** Of each change: the thing before and after it. */
   const around = new Map<string, { readonly before: Followed; readonly after: Followed }>();
@@ -35,7 +55,7 @@ export function lineage(
     now = restored(workspace, record, before, around.get(record.undoes ?? "")) ?? followed(record, before);
     around.set(record.id, { before, after: now });
   }
-  return now.at === at ? now.known : undefined;
+  return now;
 }
 
 /**

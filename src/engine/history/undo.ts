@@ -3,6 +3,7 @@
 // lines, undo refuses. An undo is a commit like any other: atomic, recorded, and undoable.
 import { merge } from "../edit/merge.ts";
 import { Fault, type Faults, type Kind } from "../fault.ts";
+import { once } from "../once.ts";
 import { decode } from "../text/text.ts";
 import { hashInTurns, version } from "../text/version.ts";
 import type { ChangeRecord, Identity, RecordedFile } from "../workspace/archive/log.ts";
@@ -11,12 +12,13 @@ import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import { inSlices, TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
 import { chooseOnce, confirmNotUndone } from "./choose-once.ts";
-import { lineage } from "./lineage.ts";
+import { lineage, placeAfter } from "./lineage.ts";
 import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree } from "./restore.ts";
 import { collision, likeNow } from "./versions.ts";
@@ -211,8 +213,9 @@ async function inverse(
   const inverses: Inverse[] = [];
   const vacated = new Set<string>();
   const slice = new TimeSlice();
+  const later = once(() => [...workspace.archive.changes.newest(undefined, record.id)]);
   for (const file of files.toReversed()) {
-    const one = await new Inverting(workspace, record, file, vacated, byThen).invert();
+    const one = await new Inverting(workspace, record, file, vacated, byThen, later).invert();
     inverses.push(one);
     for (const change of one.changes) if (change.kind === "remove") vacated.add(file.at);
     if (one.made !== undefined) vacated.add(file.at);
@@ -271,6 +274,8 @@ class Inverting {
   /** Names that this undo frees before it takes them again. */
   readonly #vacated: ReadonlySet<string>;
   readonly #byThen: FilesByThen;
+  /** Newest first. */
+  readonly #later: () => readonly ChangeRecord[];
 
   constructor(
     workspace: Workspace,
@@ -278,7 +283,9 @@ class Inverting {
     file: RecordedFile,
     vacated: ReadonlySet<string>,
     byThen: FilesByThen,
+    later: () => readonly ChangeRecord[],
   ) {
+    this.#later = later;
     this.#vacated = vacated;
     this.#byThen = byThen;
     this.#workspace = workspace;
@@ -312,6 +319,7 @@ class Inverting {
   async #remove(after: Snapshot | undefined): Promise<Inverse> {
     const path = this.#path;
     const there = this.#kindThere(path);
+    if (there === undefined && this.#isElsewhere()) throw new Fault("not_found", { path: this.#file.at });
     if (there === undefined) return nothing;
     if (after === undefined && !this.#record.kept) throw this.#notKept();
     const restored: Restored[] = [{ at: this.#file.at, did: "removed" }];
@@ -327,6 +335,17 @@ class Inverting {
     if (after === undefined || !(await sameTree(this.#workspace, path, after, this.#objects)))
       throw this.#stale();
     return { changes: [{ kind: "remove", path, recursive: true }], restored };
+  }
+
+  /** Whether what the change created was moved, and is still there. */
+  #isElsewhere(): boolean {
+    const { at, moved, after } = this.#file;
+    const later = this.#later();
+    const isMoved = ({ effect, from }: RecordedFile) =>
+      effect === "moved" && from !== undefined && isWithin(at, from);
+    if (!later.some(({ files }) => files.some(isMoved))) return false;
+    const now = placeAfter(this.#workspace, later, at, { moved, after });
+    return now !== undefined && now !== at && this.#kindThere(this.#workspace.recorded(now)) !== undefined;
   }
 
   /** The old content, merged with later edits elsewhere in the file. */

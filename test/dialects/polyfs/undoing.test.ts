@@ -1,5 +1,5 @@
 // Looking back: whose changes they were, what they come to, and taking them back by step, by time, or by hunk.
-import { chmodSync, statSync, utimesSync } from "node:fs";
+import { chmodSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Fixture, numbered, type Server } from "./fixture.ts";
@@ -146,6 +146,31 @@ describe("list_changes", () => {
 });
 
 describe("undo of several changes", () => {
+  it("of something that was moved since is refused, and not answered with nothing to undo", async () => {
+    const made = changeIn(await server.says("write_file", { path: "sub/new.txt", content: "n\n" }));
+    const copied = changeIn(await server.says("copy_path", { from: "b.txt", to: "sub/copy.txt" }));
+    const moved = changeIn(await server.says("move_path", { from: "sub", to: "elsewhere" }));
+    for (const [change, path] of Object.entries({ [made]: "sub/new.txt", [copied]: "sub/copy.txt" })) {
+      const lines = await server.refuses("undo", { change });
+      expect(lines[0]).toBe(`not_found: ${path} does not exist`);
+      expect(lines[1]).toContain("moved or deleted later");
+    }
+    expect(fixture.read("elsewhere/copy.txt")).toBe("b\n");
+    const all = { changes: [made, copied, moved] };
+    expect(await server.says("undo", { ...all, dry_run: true })).toContain(
+      `undone first: ${copied}, ${made}]`,
+    );
+    expect(await server.says("undo", all)).toMatch(/^undid 3 changes/);
+    expect(readdirSync(fixture.root).sort()).toEqual(["a.txt", "b.txt"]);
+  });
+
+  it("of something that was deleted since has nothing left to do", async () => {
+    const made = changeIn(await server.says("write_file", { path: "new.txt", content: "n\n" }));
+    await server.says("move_path", { from: "new.txt", to: "newer.txt" });
+    await server.says("delete_path", { path: "newer.txt" });
+    expect(await server.says("undo", { change: made })).toMatch(/^nothing left of /);
+  });
+
   it("by their ids, or all of the caller's own since one: all or none", async () => {
     const other = await fixture.serve();
     const first = await edit("5", "five");
