@@ -1,6 +1,7 @@
 // Which options have an effect only together with others, as one table. Those without effect are refused: the user
 // believes that they apply.
 import type { Config } from "./config.ts";
+import type { OptionLayer } from "./layer.ts";
 import { type OptionName, optionNames, options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -39,6 +40,16 @@ const noSandbox: OptionNeed = {
   isMet: config => config["allow-run"] === "unsandboxed",
   unmet: "without --allow-run=unsandboxed",
 };
+const rules: OptionNeed = {
+  isMet: config => config.policy !== "none",
+  unmet: "with --policy none",
+  against: "policy",
+};
+const writes: OptionNeed = {
+  isMet: config => !config["read-only"],
+  unmet: "with --read-only",
+  against: "read-only",
+};
 const sessions: OptionNeed = {
   isMet: config => !config.stateless,
   unmet: "with --stateless",
@@ -67,10 +78,10 @@ export const needs: Readonly<Record<OptionName, readonly OptionNeed[]>> = {
   run: [],
   "allow-run": [run],
   "run-network": [run, sandbox],
-  "hard-links": [],
-  "allow-irrevocable": [],
+  "hard-links": [writes],
+  "allow-irrevocable": [writes],
   policy: [],
-  "policy-is-advisory": [run, noSandbox],
+  "policy-is-advisory": [run, noSandbox, rules],
   "state-dir": [],
   "max-output-bytes": [],
   "max-file-bytes": [],
@@ -114,8 +125,10 @@ export const needs: Readonly<Record<OptionName, readonly OptionNeed[]>> = {
   version: [],
 };
 
-export function refuseWithoutEffect(config: Config): void {
+/** A command checks the options of its own line alone: the variables may be there for servers. */
+export function refuseWithoutEffect(config: Config, line?: OptionLayer): void {
   for (const name of optionNames) {
+    if (line !== undefined && !Object.hasOwn(line.values, name)) continue;
     const source = config.given.get(name);
     if (source === undefined || isOff(name, config)) continue;
     for (const { isMet, unmet, advice, against } of needs[name]) {

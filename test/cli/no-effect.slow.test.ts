@@ -22,7 +22,10 @@ const without: Partial<Record<OptionName, readonly (readonly [more: string, reas
   "policy-is-advisory": [
     ["", "without --allow-run=unsandboxed"],
     ["--no-run", "with --no-run"],
+    ["--allow-run=unsandboxed --policy none", "with --policy none"],
   ],
+  "hard-links": [["--read-only", "with --read-only"]],
+  "allow-irrevocable": [["--read-only", "with --read-only"]],
   "command-timeout-ms": [
     ["--no-run", "with --no-run"],
     ["--http 0", "without --allow-run"],
@@ -130,6 +133,23 @@ describe("an option that has no effect", () => {
       );
     expect(polyfs(["--no-stateless", root]).code).toBe(0);
     expect(polyfs([root], { env: { POLYFS_STATELESS: "0" } }).code).toBe(0);
+  });
+
+  it("is refused on the line of a command, too, but not in the environment there", () => {
+    const root = directory();
+    const call = ["call", "list_directory", "{}", "--state-dir", directory()];
+    for (const option of [
+      "--run-network",
+      "--policy-is-advisory",
+      "--workspace-name=w",
+      "--store-objects=s",
+    ]) {
+      const { code, stderr } = polyfs([...call, option], { cwd: root });
+      expect([option, code, stderr]).toEqual([option, 2, expect.stringContaining("has no effect")]);
+    }
+    expect(polyfs(call, { cwd: root, env: { POLYFS_RUN_NETWORK: "1" } }).stderr).not.toContain("no effect");
+    const { code, stderr } = polyfs(["review", "--no-open", "--audit-max-bytes", "7000", root]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("without --audit")]);
   });
 
   it("is not refused if the command line overrides the environment, or a contract publishes the variable", () => {

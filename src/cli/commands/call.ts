@@ -13,6 +13,7 @@ import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { logOf } from "../log.ts";
 import { missingTool } from "../missing-tool.ts";
+import { refuseWithoutEffect } from "../modes.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { refuseUnshared } from "../replica-directory.ts";
@@ -60,8 +61,9 @@ export const callTool = command({
     ["polyfs call --dialect polyfs apply_patch - < parameters.json", "parameters from a file"],
   ],
   most: 2,
-  async run({ operands: [name, json = "{}"], own, config: given }) {
+  async run({ operands: [name, json = "{}"], own, config: given, line }) {
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
+    refuseWithoutEffect(given, line);
     const params = parse(json === "-" ? await standardInput() : json);
     const dialect = await chooseDialect(given.dialect);
     const { config, workspaces } = await servedBy(given, dialect, logOf(given));

@@ -5,6 +5,7 @@ import { createLog } from "../../mcp/log.ts";
 import { reviewEntry } from "../../mcp/review-audit.ts";
 import { servePage } from "../../review/http/listen.ts";
 import { openAudit } from "../audit.ts";
+import { refuseWithoutEffect } from "../modes.ts";
 import { print } from "../print.ts";
 import { ReviewScope } from "../review/scope.ts";
 import { untilSignal } from "../review/until-signal.ts";
@@ -28,7 +29,8 @@ export const review = command({
     ["polyfs review --no-open --port 7777", "print the address, for example to forward the port by ssh"],
   ],
   most: 1,
-  async run({ operands: [directory], own, config }) {
+  async run({ operands: [directory], own, config, line }) {
+    refuseWithoutEffect(config, line);
     const port = portOf(own.get("port"));
     using scope = new ReviewScope(withDirectory(config, directory));
     const log = createLog(config["log-level"]);
@@ -48,7 +50,7 @@ export const review = command({
       process.stderr,
       `${opened ? "The page opens in your browser." : "Open this address in a browser; it works once."} Ctrl-C ends it.\n`,
     );
-    await untilSignal();
+    await untilSignal(audit && (() => audit.reopen()));
     await page.close();
     return 0;
   },
