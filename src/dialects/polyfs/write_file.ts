@@ -38,12 +38,12 @@ export const writeFile = polyfsTool({
   async run({ path, mode, ...wanted }, call) {
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
-    const { commit, written, syntax, came = [] } = await write[mode](at, wanted, call);
+    const { commit, written, syntax, came = [], endings = [] } = await write[mode](at, wanted, call);
     const effect = commit.files[0]?.effect;
     const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
     await hashInTurns(written.bytes);
     const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
-    return text([...lines, ...came, ...notes(commit, call), ...(await syntax)].join("\n"));
+    return text([...lines, ...came, ...endings, ...notes(commit, call), ...(await syntax)].join("\n"));
   },
 });
 
@@ -62,6 +62,8 @@ interface Written {
   readonly syntax: Promise<string[]>;
   /** The note about changes since the version that the caller had read. */
   readonly came?: readonly string[];
+  /** The note that the file has other line endings than before. */
+  readonly endings?: readonly string[];
 }
 
 const write = { create, overwrite, append };
@@ -124,8 +126,21 @@ async function newText(path: string, wanted: WriteParams, { form, before }: Repl
     form === undefined
       ? await decode(path, await encode(path, wanted.content, wanted), wanted)
       : await contentLike(form, wanted);
-  return { written, syntax: syntaxNotes({ path, before, after: written }) };
+  return {
+    written,
+    syntax: syntaxNotes({ path, before, after: written }),
+    endings: endingsNote(before, written),
+  };
 }
+
+/** Whole contents have the endings that the caller sent. */
+function endingsNote(before: Text | undefined, after: Text): string[] {
+  const [were, are] = [before === undefined ? "none" : endingsIn(before), endingsIn(after)];
+  if (were === are || were === "none" || are === "none") return [];
+  return [`[the line endings were ${endingNames[were]}, and are ${endingNames[are]} now]`];
+}
+
+const endingNames = { lf: "LF", crlf: "CRLF", cr: "CR", mixed: "mixed" } as const;
 
 function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   return edited(path, wanted, call, async text => {
@@ -174,7 +189,7 @@ async function edited(
       );
       const { text: after, current: before } = done;
       const syntax = syntaxNotes({ path: given, before, after });
-      result = { written: after, syntax, came: mergedNote(done) };
+      result = { written: after, syntax, came: mergedNote(done), endings: endingsNote(before, after) };
       return [{ kind: "write", path, bytes: after.bytes }];
     },
     { ...writing(call), maxBytes: call.settings.maxFileBytes },
@@ -196,7 +211,7 @@ async function contentLike(old: Text, { content, encoding: named }: WriteParams)
 /** What new content replaces. */
 interface Replaced {
   /**
-   * The text whose encoding and line endings the new content takes over; undefined if there is no file, or it is not
+   * The text whose encoding and byte-order mark the new content takes over; undefined if there is no file, or it is not
    * text.
    */
   readonly form?: Text;

@@ -51,6 +51,19 @@ describe("write_file", () => {
     expect(fixture.read("a.txt")).toBe("new\nmore\n");
   });
 
+  it("says if whole contents bring other line endings", async () => {
+    const note = "[the line endings were CRLF, and are LF now]";
+    fixture.write("a.txt", "one\r\ntwo\r\n");
+    const version = versionIn(await server.says("read_file", { path: "a.txt" }));
+    const content = "one\nTWO\n";
+    expect(await server.says("write_file", { path: "a.txt", content, if_version: version })).toContain(note);
+    fixture.write("a.txt", "one\r\ntwo\r\n");
+    expect(await server.says("write_file", { path: "a.txt", content })).toContain(note);
+    expect(fixture.read("a.txt")).toBe(content);
+    for (const other of ["x", "x\ny\n"])
+      expect(await server.says("write_file", { path: "a.txt", content: other })).not.toContain("endings");
+  });
+
   it("appends with the line endings of the file", async () => {
     fixture.write("a.txt", "one\r\ntwo\r\n");
     await server.says("write_file", { path: "a.txt", content: "three\nfour\n", mode: "append" });
