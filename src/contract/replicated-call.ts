@@ -2,6 +2,7 @@
 // are published before the caller is answered, and an answer from an old copy says so, even a refusal. A command that
 // has run is answered as such, whatever the store says afterwards.
 import { Fault } from "../engine/fault.ts";
+import type { Replication } from "../engine/workspace/commit/publication.ts";
 import type { CallContext } from "./context.ts";
 import type { Outcome } from "./dialect.ts";
 import type { Tool } from "./tool.ts";
@@ -21,10 +22,10 @@ export async function inReplica(
   // A file whose name looks like a part of another may not have been fetched yet, so the whole name is tried first.
   const named = given.map(path => (fileOf === undefined ? [path] : [path, fileOf(path, call)]));
   // A read does not wait for a store that is known to be lost; it may be back before the tool is done.
-  const wasStale = effect === "reads" ? replication.staleMs : undefined;
+  const wasStale = effect === "reads" ? staleOf(replication) : undefined;
   await replication.refresh(effect === "reads" ? "reads" : "writes", named);
-  const staleMs = replication.staleMs ?? wasStale;
-  if (effect !== "runs") return noted(await run(), staleMs);
+  const stale = staleOf(replication) ?? wasStale;
+  if (effect !== "runs") return noted(await run(), stale);
   const by = { action: name, client: session.client, connection: session.connection };
   const overlaps = new Set<string>();
   const stop = replication.commandRuns(by, at => overlaps.add(at));
@@ -45,13 +46,27 @@ function asFault(error: unknown): Fault {
   throw error;
 }
 
-function noted(outcome: Outcome, staleMs: number | undefined): Outcome {
-  if (staleMs === undefined) return outcome;
-  const seconds = Math.max(1, Math.round(staleMs / 1000));
-  const text = `[The shared store cannot be reached. This is the copy of this server, as of ${seconds} s ago; changes of others since then are missing.]`;
+interface Stale {
+  readonly ms: number;
+  readonly cause: Fault | undefined;
+}
+
+function staleOf({ staleMs, staleCause }: Replication): Stale | undefined {
+  return staleMs === undefined ? undefined : { ms: staleMs, cause: staleCause };
+}
+
+function noted(outcome: Outcome, stale: Stale | undefined): Outcome {
+  if (stale === undefined) return outcome;
+  const { ms, cause } = stale;
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  const isHere = cause !== undefined && !Fault.is(cause, "store_unavailable");
+  const why = isHere
+    ? `The changes of others cannot be written to this server's disk: ${say(plainWording, cause)}`
+    : "The shared store cannot be reached";
+  const text = `[${why}. This is the copy of this server, as of ${seconds} s ago; changes of others since then are missing.]`;
   const said = withText(outcome, text);
   if ("error" in said) return said;
-  return { ...said, meta: { ...said.meta, "polyfs/staleMs": Math.round(staleMs) } };
+  return { ...said, meta: { ...said.meta, "polyfs/staleMs": Math.round(ms) } };
 }
 
 /** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */

@@ -4,6 +4,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
 import { Fixture } from "./fixture.ts";
 
 describe("a store that has lost changes", () => {
@@ -35,6 +36,45 @@ describe("a store that has lost changes", () => {
     await b.replica.refresh("reads");
     await a.replica[Symbol.asyncDispose]();
     expect((await fixture.machine("a")).tree()).toEqual(b.tree());
+  });
+
+  it("leaves the only copies of what it lost in the history of the replica, and the next start says so", async () => {
+    await using fixture = new Fixture();
+    const [store, backup] = [join(fixture.path, "store"), join(fixture.path, "backup")];
+    const a = await fixture.machine("a", { f: "1\n", kept: "1\n" });
+    cpSync(store, backup, { recursive: true });
+    await a.write("lost/new", "acknowledged\n");
+    await a.write("f", "acknowledged\n");
+    await a.replica[Symbol.asyncDispose]();
+    await a.workspace.settled();
+    rmSync(store, { recursive: true });
+    cpSync(backup, store, { recursive: true });
+    const warned: string[] = [];
+    const again = await fixture.machine("a", {}, { warn: message => warned.push(message) });
+    expect(again.tree()).toMatchObject({ f: "644 1\n", kept: "644 1\n" });
+    expect(warned.join()).toContain("2 files of this directory are not in the store");
+    expect(warned.join()).toMatch(/lost\/new.*f|f.*lost\/new/);
+    const [change] = [...again.workspace.archive.changes.newest()].filter(one => one.action === "set_aside");
+    expect(warned.join()).toContain(`undo ${change?.id}`);
+    await undo(again.workspace, { change: change?.id });
+    const b = await fixture.machine("b");
+    expect([b.text("lost/new"), b.text("f")]).toEqual(["acknowledged\n", "acknowledged\n"]);
+    expect(b.tree()).toEqual(again.tree());
+  });
+
+  it("is not suspected by a replica that was only behind", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n", g: "1\n" });
+    const b = await fixture.machine("b");
+    await b.replica[Symbol.asyncDispose]();
+    await b.workspace.settled();
+    await a.write("f", "2\n");
+    await a.workspace.commit([{ kind: "remove", path: a.workspace.at("g") }]);
+    for (let i = 0; i < 210; i++) await a.write("f", `${i}\n`);
+    const warned: string[] = [];
+    const again = await fixture.machine("b", {}, { warn: message => warned.push(message) });
+    expect(again.tree()).toEqual(a.tree());
+    expect(warned).toEqual([]);
   });
 
   it("is noticed by a replica that reads what others have written since", async () => {

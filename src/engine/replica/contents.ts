@@ -6,6 +6,8 @@ import type { Operation } from "../workspace/commit/publish.ts";
 import { hashesOf } from "./entry-parts.ts";
 
 const fetchesAtOnce = 8;
+/** Objects that are fetched only to know whether the log names them. */
+const mostAsked = 100;
 
 export class WorkspaceContents {
   readonly #store: WorkspaceStore;
@@ -28,6 +30,17 @@ export class WorkspaceContents {
     if (contentHash(bytes) !== hash)
       throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} has other content` });
     return bytes;
+  }
+
+  /** Which of these the log does not name. With many, an object of another workspace counts as named. */
+  async unknown(hashes: readonly Hash[]): Promise<Set<Hash>> {
+    const unknown = new Set(hashes);
+    if (unknown.size === 0) return unknown;
+    const there = await this.#store.has([...unknown]);
+    for (const hash of there)
+      if (there.size > mostAsked || (await this.#store.get(this.#id, hash)) !== undefined)
+        unknown.delete(hash);
+    return unknown;
   }
 
   /** Fetches what operations need, several at once, and returns how to get it. */

@@ -40,6 +40,8 @@ interface ApplyOptions {
   readonly overlapped?: (at: string) => void;
   /** What a change of this machine was computed from, by path. */
   readonly bases?: Publication["bases"] | undefined;
+  /** Default: what the history cannot keep is lost. */
+  readonly irrevocable?: "refuse" | "allow";
 }
 
 interface Applying extends ApplyOptions {
@@ -83,7 +85,7 @@ export class LocalCopy {
     operations: readonly Operation[],
     state: TreeState,
     contents: Contents,
-    { overlapped, bases }: ApplyOptions = {},
+    { overlapped, bases, irrevocable = "allow" }: ApplyOptions = {},
   ): Promise<void> {
     for (let round = 1; ; round++) {
       const overlaps = new Set<string>();
@@ -100,7 +102,7 @@ export class LocalCopy {
         if (operation.do === "move") moved.add(operation.from);
       }
       try {
-        const options = { id, by, unmasked: true, irrevocable: "allow", links: "refuse" } as const;
+        const options = { id, by, unmasked: true, irrevocable, links: "refuse" } as const;
         await this.workspace.commit(changes, options);
         for (const at of overlaps) overlapped?.(at);
         return;
@@ -193,6 +195,21 @@ export class LocalCopy {
     if (operation.do === "move" && operation.hash !== undefined)
       append(found, await this.#unpublishedAt(operation.from, state));
     return found.filter(one => one.do === "write" || one.do === "symlink").map(({ at }) => at);
+  }
+
+  /** The hashes of the files that operations remove or replace, with their paths. */
+  async filesIn(operations: readonly Operation[]): Promise<Map<Operation, Map<string, string>>> {
+    const found = new Map<Operation, Map<string, string>>();
+    for (const operation of operations) {
+      if (operation.do !== "remove" && operation.do !== "write") continue;
+      const there = this.#lstat(operation.at);
+      if (there === undefined) continue;
+      const files = new Map(
+        filesOf({ ...there, ...(await this.#contentAt(operation.at, there.kind)) }, operation.at),
+      );
+      if (files.size > 0) found.set(operation, files);
+    }
+    return found;
   }
 
   isDirectory(at: string): boolean {
@@ -385,6 +402,11 @@ function holdsUnshared(children: ComparedChildren): boolean {
   for (const one of children.values())
     if (isTooLarge(one) || (one.children !== undefined && holdsUnshared(one.children))) return true;
   return false;
+}
+
+function* filesOf({ hash, children = new Map() }: ComparedNode, at: string): Generator<[string, string]> {
+  if (hash !== undefined) yield [at, hash];
+  for (const [name, one] of children) yield* filesOf(one, `${at}/${name}`);
 }
 
 /** What can be removed below a directory without the files that are too large. */

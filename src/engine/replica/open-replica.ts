@@ -130,7 +130,10 @@ async function materialise(
   // The first content is not a change that could be undone.
   const first = (await completeAt(store, info)) ?? 0;
   await replica.replay(Math.max(first, info.revision - recentChanges));
-  if (isKnown) await replica.replayKnown(info.revision);
+  if (isKnown) {
+    await replica.replayKnown(info.revision);
+    await replica.setAside();
+  }
   await replica.fill();
 }
 

@@ -2,6 +2,7 @@
 // to publish of a commit that was published before it had to start over.
 import type { By } from "../workspace/archive/log.ts";
 import type { Operation, Publication } from "../workspace/commit/publish.ts";
+import { stateDirectory, system } from "../workspace/errno.ts";
 import type { LocalCopy } from "./local-copy.ts";
 
 export function publicationOf(
@@ -16,7 +17,7 @@ export function publicationOf(
     if (operation.do !== "write") return [operation];
     const bytes = copy.read(operation.at);
     if (bytes === undefined) return [];
-    const hash = archive.objects.put(bytes);
+    const hash = system(stateDirectory, () => archive.objects.put(bytes));
     contents.set(hash, bytes);
     return [{ ...operation, hash, size: bytes.length }];
   });

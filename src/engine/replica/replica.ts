@@ -27,6 +27,7 @@ import { contentHash } from "../text/version.ts";
 import { type By, replicated } from "../workspace/archive/log.ts";
 import { Behind, type OwnChange, type OwnPaths, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
+import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import { under } from "../workspace/root.ts";
 import { RelatedPaths } from "../workspace/within.ts";
 import { WorkspaceContents } from "./contents.ts";
@@ -58,6 +59,10 @@ const batch = 200;
 const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
+/** Files in a line of the log. */
+const mostNamed = 10;
+/** After a command's changes could not be published because of this machine. */
+const againMs = 1000;
 /** Changes that were sent and may come back with the log. */
 const mostBases = 16;
 
@@ -139,6 +144,7 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #commands = new Set<ReplicaCommand>();
   /** Ids of commands that are in the log, while there may be more to publish: an id is used once. */
   readonly #used = new Set<string>();
+  #again: NodeJS.Timeout | undefined;
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
 
@@ -193,6 +199,10 @@ export class Replica implements Replication, AsyncDisposable {
 
   get staleMs(): number | undefined {
     return this.#reach.staleMs;
+  }
+
+  get staleCause(): Fault | undefined {
+    return this.#reach.cause;
   }
 
   async write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
@@ -404,6 +414,7 @@ export class Replica implements Replication, AsyncDisposable {
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
+      if (isWithoutRoom(error) || isUnanswered(error)) this.#tryAgainSoon();
       this.#isDown(error);
       throw error;
     }
@@ -441,6 +452,16 @@ export class Replica implements Replication, AsyncDisposable {
     const earlier = this.#unpublished;
     const isOnly = earlier === undefined || earlier.connection === by.connection;
     this.#unpublished = isOnly ? by : unknownAuthor;
+  }
+
+  /** For a disk that is full or fails: nobody says when it is better. */
+  #tryAgainSoon(): void {
+    this.#again ??= globalThis
+      .setTimeout(() => {
+        this.#again = undefined;
+        if (!this.#closed) this.#question.answered().catch(() => {});
+      }, againMs)
+      .unref();
   }
 
   async #publishPending(): Promise<void> {
@@ -518,7 +539,8 @@ export class Replica implements Replication, AsyncDisposable {
     try {
       const appended = await this.#store.append(this.id, onto, entry, options);
       this.#appending = appended.result === "appended"; // until it is done here too
-      this.#isUp();
+      this.#reach.answers();
+      this.#goOn();
       return appended;
     } catch (error) {
       this.#appending = false;
@@ -677,7 +699,42 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#copy.apply(id, { action: replicated, client: "" }, operations, new TreeState(), get);
   }
 
-  /** The same, with later entries. If that takes long, it continues after the answer. */
+  /**
+   * Undoably removes what the copy holds and the store does not: it has lost changes, or a process has died before it
+   * sent them. Others may have written since, so it is for a person to decide what becomes of it.
+   */
+  async setAside(): Promise<void> {
+    const files = await this.#copy.filesIn(await this.#copy.unapplied(this.state));
+    const lost = await this.#contents.unknown([...files.values()].flatMap(one => [...one.values()]));
+    const paths = [...files.values()].flatMap(one =>
+      [...one].flatMap(([at, hash]) => (lost.has(hash) ? [at] : [])),
+    );
+    if (paths.length === 0) return;
+    const operations = [...files].flatMap(([one, inside]) =>
+      [...inside.values()].some(hash => lost.has(hash)) ? [one] : [],
+    );
+    const ids: string[] = [];
+    for (const part of entryParts(operations)) {
+      const id = this.#copy.workspace.archive.changes.newId();
+      const get = await this.#contents.fetched(part.operations);
+      const how = { irrevocable: "refuse" } as const;
+      await this.#copy.apply(
+        id,
+        { action: "set_aside", client: "" },
+        part.operations,
+        new TreeState(),
+        get,
+        how,
+      );
+      ids.push(id);
+    }
+    const some = paths.slice(0, mostNamed).join(", ") + (paths.length > mostNamed ? ", …" : "");
+    this.#options.warn?.(
+      `${paths.length} files of this directory are not in the store, which has lost changes or never got these: ${some}. The directory is now what the store has; undo ${ids.join(", ")} to get them back`,
+    );
+  }
+
+  /** Makes the copy what the log says, with later entries. If that takes long, it continues after the answer. */
   async fill(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
     const { waitForFiles = 500, info, warn } = this.#options;
@@ -732,14 +789,13 @@ export class Replica implements Replication, AsyncDisposable {
     }
     if (effect === "writes" && this.#options.durability !== "local") return this.#question.answered();
     await this.#refreshSoon();
-    if (effect === "writes" && this.#reach.isLost)
-      throw new Fault("store_unavailable", { reason: "unreachable", detail: "it does not answer" });
+    if (effect === "writes" && this.#reach.cause !== undefined) throw this.#reach.cause;
   }
 
   async #refreshSoon(): Promise<void> {
     if (this.#reach.isLost || this.#reach.ageMs < (this.#options.trustMs ?? 0)) return;
     const asked = this.#question.answered().catch(error => {
-      if (!Fault.is(error, "store_unavailable")) throw error;
+      if (!this.#reach.isLost) throw error;
     });
     await orTooLate(asked, patienceMs, () =>
       this.#isDown(new Fault("store_unavailable", { reason: "unreachable", detail: "no answer" })),
@@ -762,15 +818,18 @@ export class Replica implements Replication, AsyncDisposable {
         this.#assertSame(last, head);
       }
       this.#reach.answered(began);
-      this.#isUp();
+      this.#reach.isUp();
+      this.#goOn();
     } catch (error) {
-      this.#isDown(error);
-      throw error;
+      const fault = faultOf(error, this.root);
+      // What this machine cannot take just now, it takes later.
+      if (fault instanceof Fault && !isDisagreement(fault) && !this.#closed) this.#reach.isDown(fault);
+      throw fault;
     }
   }
 
-  #isUp(): void {
-    this.#reach.isUp();
+  /** Publishes what has waited for the store. */
+  #goOn(): void {
     const unpublished = this.#unpublished;
     this.#unpublished = undefined;
     if (unpublished !== undefined) void this.#publishLate(unpublished).catch(() => {});
@@ -784,7 +843,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #isDown(error: unknown): void {
-    if (!this.#closed) this.#reach.isDown(error);
+    if (!this.#closed && Fault.is(error, "store_unavailable")) this.#reach.isDown(error);
   }
 
   /** Calls `action` when everything has ended. */
@@ -804,6 +863,7 @@ export class Replica implements Replication, AsyncDisposable {
       );
     }
     this.#closed = true;
+    clearTimeout(this.#again);
     this.#reach.stop();
     this.#filling?.stop();
     await this.#turns.take(async () => {});

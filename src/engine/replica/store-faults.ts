@@ -37,6 +37,7 @@ export function withoutAnswer(fault: Fault<"store_unavailable">): Fault {
 export function errorText(error: unknown): string {
   if (Fault.is(error, "store_unavailable")) return `${error.data.reason}: ${error.data.detail}`;
   if (Fault.is(error, "history_full")) return `${error.data.used} of ${error.data.limit} bytes are used`;
+  if (Fault.is(error, "no_space")) return `the disk is full: ${error.data.path}`;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,7 +1,9 @@
-// Whether the store can be reached, and how old the local copy is. While it cannot be reached, polyfs keeps retrying.
+// Whether the copy follows the log: the store can be reached and has what it had, and this machine can take what is
+// there. While it does not, polyfs keeps retrying, and knows why and how old the copy is.
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
+import { errorText } from "./store-faults.ts";
 
 const probeMs = 500;
 
@@ -11,7 +13,8 @@ export class StoreReach {
   /** When the store last said that nothing was missing. */
   #fresh = clock();
   #stopped = false;
-  isLost = false;
+  #probing = false;
+  #cause: Fault | undefined;
 
   /** `ask` reports its result through `isUp` and `isDown`. */
   constructor(ask: () => Promise<void>, warn: ((message: string) => void) | undefined) {
@@ -19,12 +22,21 @@ export class StoreReach {
     this.#warn = warn;
   }
 
+  /** Why the copy does not follow the log: `store_unavailable`, or a fault of this machine. */
+  get cause(): Fault | undefined {
+    return this.#cause;
+  }
+
+  get isLost(): boolean {
+    return this.#cause !== undefined;
+  }
+
   /** Since the last answer. */
   get ageMs(): number {
     return clock() - this.#fresh;
   }
 
-  /** The same where the store cannot be reached; otherwise undefined. */
+  /** The same where the copy does not follow the log; otherwise undefined. */
   get staleMs(): number | undefined {
     return this.isLost ? this.ageMs : undefined;
   }
@@ -34,16 +46,31 @@ export class StoreReach {
     this.#fresh = asked;
   }
 
-  isUp(): void {
-    if (this.isLost) this.#warn?.("the store can be reached again");
-    this.isLost = false;
+  /** The store has answered. That says nothing about what it has lost, or what this machine cannot take. */
+  answers(): void {
+    const isOther = this.#cause !== undefined && !Fault.is(this.#cause, "store_unavailable");
+    if (!isOther && reasonOf(this.#cause) !== "damaged") this.isUp();
   }
 
-  isDown(error: unknown): void {
-    if (this.isLost || this.#stopped || !Fault.is(error, "store_unavailable")) return;
-    this.isLost = true;
-    this.#warn?.(`the store cannot be used (${error.data.reason}: ${error.data.detail}); reads continue`);
-    void this.#probe();
+  isUp(): void {
+    const cause = this.#cause;
+    this.#cause = undefined;
+    if (cause === undefined) return;
+    const isStore = Fault.is(cause, "store_unavailable");
+    this.#warn?.(isStore ? "the store can be reached again" : "this copy is up to date again");
+  }
+
+  isDown(fault: Fault): void {
+    if (this.#stopped) return;
+    const before = this.#cause;
+    this.#cause = fault;
+    if (before?.code === fault.code && reasonOf(before) === reasonOf(fault)) return;
+    this.#warn?.(
+      Fault.is(fault, "store_unavailable")
+        ? `the store cannot be used (${errorText(fault)}); reads continue`
+        : `what others have changed cannot be written here (${errorText(fault)}); reads continue, and polyfs tries again`,
+    );
+    if (!this.#probing) void this.#probe();
   }
 
   stop(): void {
@@ -51,9 +78,15 @@ export class StoreReach {
   }
 
   async #probe(): Promise<void> {
+    this.#probing = true;
     while (this.isLost && !this.#stopped) {
       await setTimeout(probeMs, undefined, { ref: false });
       if (this.isLost && !this.#stopped) await this.#ask().catch(() => {});
     }
+    this.#probing = false;
   }
+}
+
+function reasonOf(fault: Fault | undefined): string | undefined {
+  return Fault.is(fault, "store_unavailable") ? fault.data.reason : undefined;
 }

@@ -44,6 +44,8 @@ interface FrontOptions {
   /** Whether the figures are served elsewhere. */
   readonly separateFigures: boolean;
   printMetrics(): string;
+  /** Why this server does not follow the store, where someone has to mend that. */
+  notFollowing(): string | undefined;
 }
 
 /** An HTTP request that was not served, for the record. */
@@ -167,7 +169,10 @@ export class Front {
     if (path === "/healthz") send(response, 200, plain, "ok\n");
     else if (path !== "/readyz") return false;
     else if (this.ending) send(response, 503, plain, "ending\n");
-    else send(response, 200, plain, "ready\n");
+    else {
+      const reason = this.#options.notFollowing();
+      send(response, reason === undefined ? 200 : 503, plain, `${reason ?? "ready"}\n`);
+    }
     return true;
   }
 

@@ -18,7 +18,7 @@ import { Metrics } from "./metrics.ts";
 import { RequestContexts } from "./request-context.ts";
 import type { ReviewDoor } from "./review-door.ts";
 import type { SessionLimits } from "./sessions.ts";
-import { storeGauges } from "./store-gauges.ts";
+import { notFollowing, storeGauges } from "./store-gauges.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
 import { WorkspacePrincipals } from "./workspace-principals.ts";
 
@@ -72,6 +72,7 @@ export function createService(options: ServiceOptions): Service {
     ...limits,
   });
   const places = new WorkspacePrincipals(engine, options.writesInPlace ?? true);
+  let looking: Promise<void> | undefined;
   const front = new Front({
     hostCheck: new HostCheck(options),
     access,
@@ -86,6 +87,14 @@ export function createService(options: ServiceOptions): Service {
     keepAliveMs,
     review: options.review,
     separateFigures: options.separateFigures ?? false,
+    notFollowing: () => {
+      const replications = [...options.engine.workspace.replications];
+      // A server that nobody asks for anything would not notice. The next question finds the answer.
+      looking ??= Promise.allSettled(replications.map(one => one.refresh("reads"))).then(() => {
+        looking = undefined;
+      });
+      return notFollowing(replications);
+    },
     printMetrics: () =>
       metrics.print([
         gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),

@@ -1,4 +1,5 @@
 // The figures of what is shared with other servers, over all workspaces that are open here.
+import { Fault } from "../../engine/fault.ts";
 import type { Replication } from "../../engine/workspace/commit/publication.ts";
 import type { Gauge } from "./metrics.ts";
 
@@ -14,7 +15,7 @@ export function storeGauges(replications: () => readonly Replication[]): Gauge[]
     {
       name: "polyfs_store_up",
       help: "Whether the shared store can be reached",
-      value: over(all => (all.every(({ staleMs }) => staleMs === undefined) ? 1 : 0)),
+      value: over(all => (all.some(({ staleCause }) => Fault.is(staleCause, "store_unavailable")) ? 0 : 1)),
     },
     {
       name: "polyfs_store_workspaces",
@@ -42,4 +43,21 @@ export function storeGauges(replications: () => readonly Replication[]): Gauge[]
       value: sum(({ publishedBytes }) => publishedBytes),
     },
   ];
+}
+
+/**
+ * Why no shared workspace that is open here follows its log, where someone has to mend that: the store has lost changes,
+ * or this machine cannot take what is there. A store that is out of reach is no reason: reads continue on every server.
+ */
+export function notFollowing(replications: readonly Replication[]): string | undefined {
+  const causes = replications.map(({ staleCause }) => staleCause);
+  if (causes.length === 0 || !causes.every(isStopped)) return undefined;
+  return Fault.is(causes[0], "store_unavailable")
+    ? "the shared store is damaged or has lost changes"
+    : "the changes of others cannot be written to the disk";
+}
+
+function isStopped(cause: Fault | undefined): boolean {
+  if (cause === undefined || cause.code === "locked") return false;
+  return !Fault.is(cause, "store_unavailable") || cause.data.reason === "damaged";
 }

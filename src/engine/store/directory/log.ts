@@ -24,7 +24,8 @@ export class DirectoryLog {
 
   /** Names have no gaps, so the last one is found by doubling the step and then halving it. */
   get revision(): Revision {
-    let low = this.#reached;
+    // An older backup may have been restored.
+    let low = this.#exists(this.#reached) ? this.#reached : 0;
     let step = 1;
     while (this.#exists(low + step)) {
       low += step;

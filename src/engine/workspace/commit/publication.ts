@@ -2,6 +2,7 @@
 // contents by their hash. A workspace that has replicas publishes it after everything is staged and compared, and
 // before the commit takes effect: a commit that could not be published has not happened on any machine.
 
+import type { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import type { By } from "../archive/log.ts";
 import type { PlannedEffect } from "./planned-effect.ts";
@@ -56,8 +57,10 @@ export interface Replication {
   readonly storedBytes: number;
   /** How fast that grows, over the last hour. */
   readonly bytesPerHour: number;
-  /** For how long the store has not been reached; undefined if it was at the last question. */
+  /** How old the copy is, where it does not follow the log; undefined if it did at the last question. */
   readonly staleMs: number | undefined;
+  /** Why: `store_unavailable`, or a fault of this machine. */
+  readonly staleCause: Fault | undefined;
 }
 
 export function publicationOf(
