@@ -50,6 +50,8 @@ interface Applying extends ApplyOptions {
   readonly overlapped: (at: string) => void;
   /** Whether a file must still hold what the change was computed from. */
   readonly compares: boolean;
+  /** Nothing was at the path. What a program makes there meanwhile must not be replaced without a word. */
+  readonly isFree: boolean;
 }
 
 export class LocalCopy {
@@ -92,10 +94,13 @@ export class LocalCopy {
       const how = { state, contents, bases, overlapped: (at: string) => overlaps.add(at) };
       const changes: Change[] = [];
       const moved = new Set<string>();
+      const made = new Set<string>();
       for (const operation of operations) {
         // The last round wins over a program that does not stop writing.
         const compares = round < attempts && !isWithinAny(operation.at, moved);
-        append(changes, await this.#changeOf(operation, { ...how, compares }));
+        const isFree = compares && !made.has(operation.at) && this.#lstat(operation.at) === undefined;
+        append(changes, await this.#changeOf(operation, { ...how, compares, isFree }));
+        made.add(operation.at);
         if (overlapped !== undefined)
           for (const at of await this.#replacedBy(operation, state)) overlaps.add(at);
         if (operation.do !== "write") moved.add(operation.at);
@@ -107,7 +112,9 @@ export class LocalCopy {
         for (const at of overlaps) overlapped?.(at);
         return;
       } catch (error) {
-        if (round >= attempts || !Fault.is(error, "changed_meanwhile")) throw error;
+        const isMeanwhile =
+          Fault.is(error, "changed_meanwhile") || (isTaken(changes) && Fault.is(error, "exists"));
+        if (round >= attempts || !isMeanwhile) throw error;
       }
     }
   }
@@ -119,8 +126,9 @@ export class LocalCopy {
       case "write": {
         const { hash, mode } = operation;
         const { bytes, onto } = await this.#merged(operation.at, await contents(hash), how);
-        const expect = (there: Buffer) => contentHash(there) === onto;
-        return [{ kind: "write", path, bytes, mode, ...(how.compares && onto !== undefined && { expect }) }];
+        const same = (there: Buffer) => contentHash(there) === onto;
+        const expect = how.isFree ? "absent" : how.compares && onto !== undefined ? same : undefined;
+        return [{ kind: "write", path, bytes, mode, ...(expect !== undefined && { expect }) }];
       }
       case "symlink":
         return [{ kind: "symlink", path, target: operation.target }];
@@ -130,10 +138,16 @@ export class LocalCopy {
       case "remove":
         return await this.#removals(operation.at);
       case "copy":
-        return [{ kind: "copy", from: this.path(operation.from), to: path, overwrite: true }];
+        return [{ kind: "copy", from: this.path(operation.from), to: path, overwrite: !how.isFree }];
       case "move": {
         const bytes = operation.hash === undefined ? {} : { bytes: await contents(operation.hash) };
-        return [{ kind: "move", from: this.path(operation.from), to: path, overwrite: true, ...bytes }];
+        // A move with new content does not keep what it replaces.
+        const isEdited = operation.hash !== undefined && how.compares && !isRespelled(operation);
+        const isReplaced = isEdited && this.#lstat(operation.at)?.kind === "file";
+        return [
+          ...(isReplaced ? [{ kind: "remove", path } as const] : []),
+          { kind: "move", from: this.path(operation.from), to: path, overwrite: !how.isFree, ...bytes },
+        ];
       }
     }
   }
@@ -162,7 +176,7 @@ export class LocalCopy {
       const isRemovedHere = ours === undefined && known?.kind === "file";
       const isMadeHere = ours !== undefined && known === undefined;
       if (isRemovedHere || (isMadeHere && contentHash(ours) !== contentHash(theirs))) overlapped(at);
-      return { bytes: theirs };
+      return { bytes: theirs, ...(ours !== undefined && { onto: contentHash(ours) }) };
     }
     const onto = contentHash(ours);
     const own = bases?.get(at);
@@ -370,6 +384,19 @@ export class LocalCopy {
 export function isDisagreement(error: unknown): error is Fault {
   if (!(error instanceof Fault) || isUnanswered(error) || isWithoutRoom(error)) return false;
   return error.code !== "store_unavailable" && error.code !== "locked";
+}
+
+/** Whether two names may be one file, on a file system that does not tell them apart. */
+function isRespelled({ from, at }: { readonly from: string; readonly at: string }): boolean {
+  return from.normalize("NFC").toLowerCase() === at.normalize("NFC").toLowerCase();
+}
+
+/** Whether something has to be free: a program may have taken it. */
+function isTaken(changes: readonly Change[]): boolean {
+  return changes.some(
+    one =>
+      (one.kind === "write" && one.expect === "absent") || ("overwrite" in one && one.overwrite === false),
+  );
 }
 
 /** Whether a path, or one above it, is among those that earlier operations have taken away or made. */

@@ -622,7 +622,7 @@ export class Replica implements Replication, AsyncDisposable {
   /**
    * The copy is not what the log says it is. The log decides, also about what commands have done in the paths of the
    * entry. While some run, or have work here that is not in the store yet, the rest is theirs. The paths are made what
-   * they were before the entry, so that it is in the history as everywhere.
+   * they were before the entry, so that it is in the history as everywhere. What gives way is named.
    */
   async #overrule(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>, code: string): Promise<void> {
     const { by, operations } = bodyOf(entry);
@@ -632,7 +632,7 @@ export class Replica implements Replication, AsyncDisposable {
     const paths = new RelatedPaths();
     for (const at of pathsOf(operations)) paths.add(at);
     const isTouched = ({ at }: Operation) => !isScoped || paths.has(at);
-    const ours = isScoped ? (await this.#copy.unpublished(this.state)).filter(isTouched) : [];
+    const ours = (await this.#copy.unpublished(this.state)).filter(isTouched);
     await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     try {
       await this.#copy.apply(entry.id, by, operations, this.state, get);
@@ -793,7 +793,8 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async #refreshSoon(): Promise<void> {
-    if (this.#reach.isLost || this.#reach.ageMs < (this.#options.trustMs ?? 0)) return;
+    const isStoreLost = Fault.is(this.#reach.cause, "store_unavailable");
+    if (isStoreLost || this.#reach.ageMs < (this.#options.trustMs ?? 0)) return;
     const asked = this.#question.answered().catch(error => {
       if (!this.#reach.isLost) throw error;
     });
