@@ -6,7 +6,7 @@ import type { Cluster } from "./cluster.ts";
 
 export interface ClusterDeed {
   readonly token: string;
-  readonly how: "edit" | "write" | "run" | "move" | "read";
+  readonly how: "edit" | "write" | "run" | "move" | "undo" | "read";
   /** `stale`: a read without a change that had been answered, which did not say that it was old. */
   readonly told: "done" | "refused" | "nothing" | "stale";
   readonly said: string;
@@ -32,7 +32,17 @@ export async function work(
   let written: { readonly path: string; readonly token: string } | undefined;
   for (let n = 0; !until(); n++) {
     const token = `<${agent}.${n}>`;
-    const how = chance.pick(["edit", "edit", "edit", "edit", "write", "move", "run", "read"] as const);
+    const how = chance.pick([
+      "edit",
+      "edit",
+      "edit",
+      "edit",
+      "write",
+      "move",
+      "run",
+      "undo",
+      "read",
+    ] as const);
     const began = performance.now();
     if (how === "read" && written === undefined) continue;
     const { told, said } = await tell(async i => {
@@ -56,8 +66,19 @@ export async function work(
           return await cluster.call(i, name, "move_path", { from: path, to: `moved/${name}-${n}.txt` });
         }
         case "run": {
-          const command = `mkdir -p ${name} && echo '${token}' >> ${name}/run.txt`;
+          const command = `mkdir -p ${name} && echo '${token}' >> ${name}/run.txt; sleep 0.${chance.below(4)}`;
           return await cluster.call(i, name, "run_command", { command });
+        }
+        case "undo": {
+          const path = `${name}/u${n}.txt`;
+          // Long enough for commands of other agents to begin or end meanwhile.
+          const command = `mkdir -p ${name} && echo '${token}' > ${path}; sleep 0.${chance.below(4)}`;
+          const made = await cluster.call(i, name, "run_command", { command });
+          const [, change] = /^change ([0-9a-z]+)/m.exec(made.text) ?? [];
+          if (made.failed || change === undefined) return { text: made.text, failed: true };
+          const undone = await cluster.call(i, name, "undo", { change });
+          if (!undone.failed || !undone.text.includes("of others ran at the same time")) return undone;
+          return await cluster.call(i, name, "undo", { change, path });
         }
       }
     });

@@ -1,6 +1,6 @@
 // Three replicas of one workspace, each with a directory and a state of its own, as on three machines. A replica can be
 // killed and comes back with what it had, or as a new machine with nothing.
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -88,6 +88,14 @@ export class Cluster implements AsyncDisposable {
   command(...args: readonly string[]): string {
     const env = { ...process.env, POLYFS_STORE: this.#store };
     return execFileSync(process.execPath, [program, ...args], { env, encoding: "utf8" });
+  }
+
+  /** Whether `polyfs ARGS` succeeds. Others go on meanwhile. */
+  tryCommand(...args: readonly string[]): Promise<boolean> {
+    const env = { ...process.env, POLYFS_STORE: this.#store };
+    return new Promise(resolve => {
+      execFile(process.execPath, [program, ...args], { env }, error => resolve(error === null));
+    });
   }
 
   root(i: number): string {

@@ -2,7 +2,7 @@
 // from the database, and the database crashes, is killed, or runs out of disk. Their clocks are an hour apart. Afterwards
 // every answered piece of work must be there, in order, exactly once, on every replica.
 //
-//   CL1  what was answered is there, once
+//   CL1  what was answered is there, once, whatever others undo; what was undone is not
 //   CL2  shared files are what their edits add up to: every line comes from an edit, none is lost, doubled or misplaced
 //   CL3  every replica, and a new one, holds the same
 //   CL4  the store is whole
@@ -44,6 +44,7 @@ export const clusterSuite: Suite = {
       Promise.all(Array.from({ length: agents }, (_, i) => work(cluster, i, shared, trial.chance, isOver))),
       killReplicas(cluster, trial, isOver),
       disturb(cluster, trial, isOver),
+      collect(cluster, trial, isOver),
     ]);
     await settle(cluster);
     await cluster.startReplica(cluster.count); // a new machine
@@ -111,6 +112,17 @@ async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: (
   );
 }
 
+/** What is no longer needed is collected while agents write, with the shortest grace period there is. */
+async function collect(cluster: Cluster, { say }: Trial, isOver: () => boolean): Promise<void> {
+  let [times, refused] = [0, 0];
+  for (; !isOver(); await pause(3000)) {
+    // It is refused while the database is down.
+    if (await cluster.tryCommand("store", "gc", "--grace", "10m")) times++;
+    else refused++;
+  }
+  say(`the store was collected ${times} times; ${refused} times it could not be used`);
+}
+
 /** Until every replica answers and has what the store has. */
 async function settle(cluster: Cluster): Promise<void> {
   for (let i = 0; i < cluster.count; i++) {
@@ -141,7 +153,10 @@ async function judge(
   for (const deed of deeds.flat().filter(({ how }) => how !== "read"))
     await tally.attempt(`CL1 ${deed.token} ${deed.how}`, () => {
       const times = found.get(deed.token) ?? 0;
-      const isDenied = /Nothing was changed/.test(deed.said) && deed.how !== "run" && deed.how !== "move";
+      const isUndone = deed.how === "undo" && deed.told === "done";
+      if (isUndone && times > 0) throw new Error(`it was undone, and is there: ${deed.said.slice(0, 200)}`);
+      if (isUndone) return;
+      const isDenied = /Nothing was changed/.test(deed.said) && !["run", "move", "undo"].includes(deed.how);
       if (times > 1 || (deed.told === "done" && times === 0) || (isDenied && times > 0))
         throw new Error(
           `it is there ${times} times, and the agent was told ${deed.told}: ${deed.said.slice(0, 200)}`,
