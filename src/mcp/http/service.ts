@@ -72,7 +72,7 @@ export function createService(options: ServiceOptions): Service {
     ...limits,
   });
   const places = new WorkspacePrincipals(engine, options.writesInPlace ?? true);
-  let looking: Promise<void> | undefined;
+  let isLooking = false;
   const front = new Front({
     hostCheck: new HostCheck(options),
     access,
@@ -90,9 +90,12 @@ export function createService(options: ServiceOptions): Service {
     notFollowing: () => {
       const replications = [...options.engine.workspace.replications];
       // A server that nobody asks for anything would not notice. The next question finds the answer.
-      looking ??= Promise.allSettled(replications.map(one => one.refresh("reads"))).then(() => {
-        looking = undefined;
-      });
+      if (!isLooking) {
+        isLooking = true;
+        void Promise.allSettled(replications.map(one => one.refresh("reads"))).then(() => {
+          isLooking = false;
+        });
+      }
       return notFollowing(replications);
     },
     printMetrics: () =>
