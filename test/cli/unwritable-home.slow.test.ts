@@ -111,6 +111,16 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(status).toBe(1);
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "is reported by doctor as a server treats it, also where nothing says so before it is tried",
+    () => {
+      const { said, status } = run({ HOME: "/proc/nope" }, ["doctor"]);
+      expect(said.replace(/\s+/g, " ")).toContain("so history is kept in the temporary directory");
+      expect(said).not.toContain("Changes are refused");
+      expect(status).toBe(0);
+    },
+  );
+
   it("is reported by doctor that another user's directory cannot be written, and what to do", () => {
     chmodSync(project, 0o755);
     const { said, status } = run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor"]);

@@ -6,6 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
 import {
+  giveUpOwnPlace,
   isUsable,
   nearestExisting,
   statePath,
@@ -289,10 +290,12 @@ function state(wanted: string | undefined): Finding {
   const what = "State and history";
   const advice = "Choose another directory: --state-dir DIR";
   const path = statePath(wanted);
+  const refusal = isUsable(path) ? refusalToWrite(nearestExisting(path)) : "EACCES";
+  // A server would do the same.
+  if (refusal !== undefined) giveUpOwnPlace(wanted);
   const temporary = temporaryState(wanted);
   if (temporary !== undefined)
     return { what, is: "notable", found: sayTemporaryHistory(temporary).replace(/^Note: /, ""), advice };
-  const refusal = isUsable(path) ? refusalToWrite(nearestExisting(path)) : "EACCES";
   if (refusal !== undefined)
     return {
       what,
