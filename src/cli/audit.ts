@@ -2,9 +2,11 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { errnoOf, errnoWords } from "../engine/workspace/errno.ts";
+import { isWithin } from "../engine/workspace/root.ts";
 import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Workspaces } from "../engine/workspaces/workspaces.ts";
 import { AuditLog } from "../host/audit-log.ts";
 import { logTarget } from "../host/log-target.ts";
 import type { Log } from "../mcp/log.ts";
@@ -54,6 +56,18 @@ export function refuseServed(option: string, path: string, workspace: Workspace)
     return; // it is outside the served directories
   }
   throw new UsageError(`${option} ${path} is in a directory that callers may write`);
+}
+
+/** The same for the workspaces of `--workspaces`, which callers enter by name. */
+export async function refuseInWorkspaces(
+  option: string,
+  path: string,
+  workspaces: Workspaces,
+): Promise<void> {
+  const file = canonicalPath(path);
+  const holder = (await workspaces.list()).find(({ root }) => isWithin(file, canonicalPath(root)));
+  if (holder !== undefined)
+    throw new UsageError(`${option} ${path} is in the workspace ${holder.name}, which callers may write`);
 }
 
 function reasonOf(error: unknown): string {

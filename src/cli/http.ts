@@ -6,7 +6,7 @@ import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { Activity } from "../review/activity.ts";
 import { version } from "../version.ts";
-import { openAudit, refuseServed } from "./audit.ts";
+import { openAudit, refuseInWorkspaces, refuseServed } from "./audit.ts";
 import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
@@ -52,6 +52,11 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
+  if (workspaces !== undefined)
+    for (const name of ["audit", "tokens", "tls-key"] as const) {
+      const file = config[name];
+      if (file !== undefined) await refuseInWorkspaces(`--${name}`, file, workspaces);
+    }
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
   using activity = new Activity({
