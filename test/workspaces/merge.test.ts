@@ -95,6 +95,29 @@ describe("the name of a workspace", () => {
 });
 
 describe("a merge", () => {
+  it.each([
+    ["a.txt", "b.txt"],
+    ["b.txt", "a.txt"],
+  ])("never puts the edits of two files into one: %s was moved, %s deleted", async (moved, deleted) => {
+    using fixture = new Fixture("link");
+    const common = Array.from({ length: 12 }, (_, n) => `common ${n}`);
+    const text = (name: string, all = common) => lines(`head of ${name}`, ...all, `tail of ${name}`);
+    const { base, fork } = await fixture.forked({ "a.txt": text("a.txt"), "b.txt": text("b.txt") });
+    fixture.files(fork.root, {
+      "a.txt": text("a.txt", common.with(3, "edit of a")),
+      "b.txt": text("b.txt", common.with(9, "edit of b")),
+    });
+    renameSync(join(base, moved), join(base, "c.txt"));
+    rmSync(join(base, deleted));
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toMatchObject([
+      { path: deleted, reason: "deleted_in_base" },
+    ]);
+    fixture.files(fork.root, { [deleted]: text(deleted) });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    const edited = moved === "a.txt" ? common.with(3, "edit of a") : common.with(9, "edit of b");
+    expect(treeOf(base)).toEqual({ "c.txt": text(moved, edited) });
+  });
+
   it("brings edits, new files, deletions, modes, links and binaries to the base, beside what changed there", async () => {
     using fixture = new Fixture("copy");
     const { base, fork } = await fixture.forked({

@@ -5,7 +5,7 @@ import type { DirectoryNode, Node, TreeState } from "../replica/tree-state.ts";
 import { sys } from "../workspace/disk/syscalls.ts";
 import { addressOf } from "../workspace/footprint/raw-names.ts";
 import { bytesOf, display, type Handle } from "../workspace/handle.ts";
-import { type Pair, treeDifference } from "../workspace/tree/tree-difference.ts";
+import { type Pair, type TreeDifference, treeDifference } from "../workspace/tree/tree-difference.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Layout } from "./layout.ts";
 import { FrozenView, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
@@ -14,6 +14,11 @@ import type { WorkspaceRecord } from "./record.ts";
 /** What is not looked at: a path with its bytes as Latin-1, and whether it was there before. */
 export type SkipPath = (path: string, kind: Kind, existed: boolean) => boolean;
 
+export interface PossibleMoves {
+  readonly appeared: readonly string[];
+  readonly gone: readonly string[];
+}
+
 export interface ForkOrigin {
   readonly view: TreeView;
   /**
@@ -21,8 +26,8 @@ export interface ForkOrigin {
    * wrote. Comparing contents would tell a caller whether a guess of the hidden value is right.
    */
   changedIn(fork: Workspace, skip: SkipPath, signal?: AbortSignal): Promise<readonly string[]>;
-  /** The paths that the base has now and had not, in written form. */
-  appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
+  /** The paths that the base has now and had not, and those that it had, in written form. */
+  movedIn(base: Workspace, signal?: AbortSignal): Promise<PossibleMoves>;
 }
 
 /** A frozen tree, and how the fork was copied from it. */
@@ -50,15 +55,19 @@ export class SnapshotOrigin implements ForkOrigin {
     return found.map(({ path }) => display(path));
   }
 
-  async appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
+  async movedIn(base: Workspace, signal?: AbortSignal): Promise<PossibleMoves> {
     const [root] = base.roots;
-    if (root === undefined) return [];
+    if (root === undefined) return { appeared: [], gone: [] };
     const differences = await treeDifference(this.#frozen, root.handle, {
       untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
       skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
       signal,
     });
-    return differences.flatMap(({ path, before }) => (before === undefined ? [display(path)] : []));
+    const paths = (some: readonly TreeDifference[]) => some.map(({ path }) => display(path));
+    return {
+      appeared: paths(differences.filter(({ before }) => before === undefined)),
+      gone: paths(differences.filter(({ after }) => after === undefined)),
+    };
   }
 }
 
@@ -140,10 +149,14 @@ export class LogOrigin implements ForkOrigin {
     return [...found];
   }
 
-  async appearedIn(): Promise<readonly string[]> {
-    if (this.#base === undefined) return [];
-    const all = [...different(this.#origin.root, this.#base.root, () => false)];
-    return all.filter(path => this.#origin.get(path) === undefined);
+  async movedIn(): Promise<PossibleMoves> {
+    const [origin, base] = [this.#origin, this.#base];
+    if (base === undefined) return { appeared: [], gone: [] };
+    const all = [...different(origin.root, base.root, () => false)];
+    return {
+      appeared: all.filter(path => origin.get(path) === undefined),
+      gone: all.filter(path => base.get(path) === undefined),
+    };
   }
 }
 

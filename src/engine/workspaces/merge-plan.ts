@@ -35,13 +35,19 @@ export interface MergePlan {
   readonly conflicts: readonly Conflict[];
 }
 
+/** Files that the base has and had not, and those that it had. */
+export interface BaseMoves {
+  readonly appeared: readonly Candidate[];
+  readonly gone: readonly Candidate[];
+}
+
 export interface MergeInput {
   readonly changes: readonly ForkChange[];
   readonly bases: Bases;
   /** The base as it is now. */
   readonly theirs: LiveView;
-  /** Files that the base has and had not: asked for only where a rename may explain a conflict. */
-  appeared(): Promise<readonly Candidate[]>;
+  /** Asked for only where a rename may explain a conflict. */
+  moves(): Promise<BaseMoves>;
   /** Whether callers see all of a path, in the fork and in the base. */
   isShownWhole(path: string): boolean;
   /** Which side wins where both changed the same; absent: neither. */
@@ -171,7 +177,7 @@ class Planning implements MergePlan {
 
   /** Neither has the file under its old name. True if that is a conflict, which is then reported. */
   async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
-    const other = await this.#renamedTo(path, before, () => this.#input.appeared());
+    const other = await this.#renamedTo(path, before, () => this.#input.moves());
     if (other === to) return false;
     const { prefer } = this.#input;
     const at = to ?? other ?? path;
@@ -204,8 +210,9 @@ class Planning implements MergePlan {
 
   /** The base moved a file that the fork changed: the change follows it. */
   async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
-    const to = await this.#renamedTo(path, before, () => this.#input.appeared());
-    if (to === undefined || this.#input.changes.some(change => change.path === to)) return false;
+    const to = await this.#renamedTo(path, before, () => this.#input.moves());
+    if (to === undefined || this.#outcomes.has(to) || this.#input.changes.some(one => one.path === to))
+      return false;
     const theirs = this.#input.theirs.at(to);
     const result = await this.#merged(to, before, after, theirs);
     if ("conflict" in result) this.conflicts.push({ path: to, ...result.conflict, moved: { base: to } });
@@ -237,7 +244,10 @@ class Planning implements MergePlan {
       const added = this.#input.changes.flatMap(({ path: at, before: was, after }) =>
         was === undefined && after?.kind === "file" && !others.has(at) ? [{ path: at, side: after }] : [],
       );
-      this.#forkRenames.set(path, await this.#renamedTo(path, before, async () => added));
+      this.#forkRenames.set(
+        path,
+        await this.#renamedTo(path, before, async () => ({ appeared: added, gone: [] })),
+      );
     }
     return this.#forkRenames.get(path);
   }
@@ -249,11 +259,12 @@ class Planning implements MergePlan {
   async #renamedTo(
     path: string,
     side: SideAtPath,
-    candidates: () => Promise<readonly Candidate[]>,
+    moves: () => Promise<BaseMoves>,
   ): Promise<string | undefined> {
     if (!this.#input.isShownWhole(path)) return undefined;
-    const shown = (await candidates()).filter(candidate => this.#input.isShownWhole(candidate.path));
-    return await renamedTo({ path, side }, shown);
+    const { appeared, gone } = await moves();
+    const shown = appeared.filter(candidate => this.#input.isShownWhole(candidate.path));
+    return await renamedTo({ path, side }, shown, gone);
   }
 
   #put(

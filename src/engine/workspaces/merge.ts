@@ -15,13 +15,14 @@ import {
 } from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import {
+  type BaseMoves,
   type Conflict,
   type MergePlan,
   type MergeSource,
   type PlannedPath,
   planMerge,
 } from "./merge-plan.ts";
-import { isSameSide, LiveView, type SideAtPath } from "./merge-side.ts";
+import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { Candidate } from "./renames.ts";
 import { undoneChanges } from "./undone.ts";
 
@@ -113,19 +114,21 @@ function planned(
 ): Promise<MergePlan> {
   const [ours, theirs] = [new LiveView(fork), new LiveView(base)];
   const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
-  let found: Promise<readonly Candidate[]> | undefined;
-  const appeared = async (): Promise<readonly Candidate[]> => {
-    const paths = await origin.appearedIn(base, signal);
-    return paths.filter(isShownWhole).flatMap(path => {
-      const side = theirs.at(path);
-      return side?.kind === "file" ? [{ path, side }] : [];
-    });
+  let found: Promise<BaseMoves> | undefined;
+  const moves = async (): Promise<BaseMoves> => {
+    const { appeared, gone } = await origin.movedIn(base, signal);
+    const filesOf = (paths: readonly string[], view: TreeView): Candidate[] =>
+      paths.filter(isShownWhole).flatMap(path => {
+        const side = view.at(path);
+        return side?.kind === "file" ? [{ path, side }] : [];
+      });
+    return { appeared: filesOf(appeared, theirs), gone: filesOf(gone, origin.view) };
   };
   return planMerge({
     changes,
     bases,
     theirs,
-    appeared: () => (found ??= appeared()),
+    moves: () => (found ??= moves()),
     isShownWhole,
     prefer,
   });

@@ -13,22 +13,49 @@ const leastSimilarity = 0.5;
 const mostCandidates = 1000;
 const mostBytes = 4 * 1024 * 1024;
 
-/** The new path of a file; undefined if none is similar enough. */
-export async function renamedTo(old: Candidate, appeared: readonly Candidate[]): Promise<string | undefined> {
-  if (old.side.kind !== "file") return undefined; // links and directories are not compared
-  const before = await old.side.bytes();
-  const name = old.path.slice(old.path.lastIndexOf("/") + 1);
-  let best: { readonly path: string; readonly score: number } | undefined;
-  for (const { path, side } of appeared.slice(0, mostCandidates)) {
-    if (side.kind !== "file") continue;
-    const after = await side.bytes();
-    const isNamesake = path === name || path.endsWith(`/${name}`);
-    // An empty file is like every other.
-    if (before.length === 0 && !isNamesake) continue;
-    const score = similarity(before, after) + (isNamesake ? 0.05 : 0);
-    if (score >= leastSimilarity && score > (best?.score ?? 0)) best = { path, score };
+/**
+ * The new path of a file; undefined if none is similar enough. `gone` are the files that went away: a new path is that
+ * of one of them, the one that it is most similar to. Without that, the edits of two files could be merged into one.
+ */
+export async function renamedTo(
+  old: Candidate,
+  appeared: readonly Candidate[],
+  gone: readonly Candidate[] = [],
+): Promise<string | undefined> {
+  const found: { readonly candidate: Candidate; readonly score: number }[] = [];
+  for (const candidate of appeared.slice(0, mostCandidates)) {
+    const score = await likeness(old, candidate);
+    if (score >= leastSimilarity) found.push({ candidate, score });
   }
-  return best?.path;
+  const rivals = gone.filter(({ path }) => path !== old.path).slice(0, mostCandidates);
+  for (const { candidate, score } of found.sort((a, b) => b.score - a.score))
+    if (!(await isOfAnother(candidate, rivals, old.path, score))) return candidate.path;
+  return undefined;
+}
+
+/** Whether a new path is that of another file. Of files that are as similar, it is that of the first. */
+async function isOfAnother(
+  candidate: Candidate,
+  rivals: readonly Candidate[],
+  path: string,
+  score: number,
+): Promise<boolean> {
+  for (const rival of rivals) {
+    const other = await likeness(rival, candidate);
+    if (other > score || (other === score && rival.path < path)) return true;
+  }
+  return false;
+}
+
+/** Links and directories are not compared. */
+async function likeness(old: Candidate, { path, side }: Candidate): Promise<number> {
+  if (old.side.kind !== "file" || side.kind !== "file") return 0;
+  const name = old.path.slice(old.path.lastIndexOf("/") + 1);
+  const isNamesake = path === name || path.endsWith(`/${name}`);
+  const before = await old.side.bytes();
+  // An empty file is like every other.
+  if (before.length === 0 && !isNamesake) return 0;
+  return similarity(before, await side.bytes()) + (isNamesake ? 0.05 : 0);
 }
 
 /** 1 for the same bytes, 0 for nothing in common. */
