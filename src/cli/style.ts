@@ -29,6 +29,11 @@ export function visible(text: string): string {
   );
 }
 
+/** The same for a name, which has one line: a name that holds a line break could forge lines of a list. */
+export function visibleName(name: string): string {
+  return visible(printable(name));
+}
+
 /** Line and paragraph separators, and the controls of bidirectional text. */
 const turning = /[\u2028-\u202e\u2066-\u2069]/g;
 

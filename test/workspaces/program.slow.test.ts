@@ -56,6 +56,16 @@ describe("polyfs workspace", () => {
     expect(fixture.attempt("restore", "task")).toMatchObject({ code: 1 });
   });
 
+  it("shows a name with a line break in one line", () => {
+    using fixture = new ProgramFixture();
+    const name = "a\nchange m0";
+    fixture.run("adopt", "main", fixture.files("base", {}));
+    fixture.run("fork", "task", "--from", "main");
+    fixture.call("task", "write_file", { path: name, content: "b\n" });
+    expect(fixture.run("diff", "task")).toMatch(/^A a\\x0achange m0 /);
+    expect(fixture.run("merge", "task")).toMatch(/^A a\\x0achange m0\nchange m\w+\n$/);
+  });
+
   it("collects forks with read-only directories in them, also for an ordinary user", () => {
     using fixture = new ProgramFixture();
     const base = fixture.files("base", { "modules/a/b/file": "x\n", "modules/c/file": "y\n" });

@@ -8,7 +8,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { print } from "../print.ts";
-import { colouredDiff, styleOf, visible } from "../style.ts";
+import { colouredDiff, styleOf, visibleName } from "../style.ts";
 import { type ShownPast, shownFrom } from "./past.ts";
 
 const explained = "y: undo this hunk, n: keep it, a: undo this and all that follow, q: keep the rest\n";
@@ -30,7 +30,7 @@ export async function chooseHunks(
   let all = false;
   try {
     for (const file of files) {
-      const name = visible(shownFrom(process.cwd(), file.at));
+      const name = visibleName(shownFrom(process.cwd(), file.at));
       if (file.opaque)
         await print(process.stderr, `${name}: moved, or not text; undo the whole change for it\n`);
       // Where values are masked, hunks of the real text can look the same.

@@ -5,7 +5,7 @@ import { decode } from "../../engine/text/text.ts";
 import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
-import { colouredDiff, type Style, visible } from "../style.ts";
+import { colouredDiff, type Style, visible, visibleName } from "../style.ts";
 
 /** Contents as the policy shows them; undefined if it hides them, or they are not kept. */
 export interface ShownPast {
@@ -43,12 +43,12 @@ const signs: Readonly<Record<RecordedFile["effect"], string>> = {
 /** A file of a change, with the lines that it gained and lost. */
 export async function fileLine(file: RecordedFile, shown: ShownPast, { green, red }: Style): Promise<string> {
   const name = shownFrom(process.cwd(), file.at);
-  const from = file.from === undefined ? "" : `${visible(shownFrom(process.cwd(), file.from))} -> `;
+  const from = file.from === undefined ? "" : `${visibleName(shownFrom(process.cwd(), file.from))} -> `;
   const texts = await textsOf(file, shown);
   const { added, removed } = texts === undefined ? { added: 0, removed: 0 } : diffCounts(...texts);
   const counts = [added > 0 ? green(`+${added}`) : "", removed > 0 ? red(`-${removed}`) : ""];
   const line = [
-    `  ${signs[file.effect]} ${from}${visible(name)}${file.kind === "directory" ? "/" : ""}`,
+    `  ${signs[file.effect]} ${from}${visibleName(name)}${file.kind === "directory" ? "/" : ""}`,
     ...counts,
   ];
   return line.filter(part => part !== "").join(" ");
@@ -71,7 +71,7 @@ export async function contentDiff(at: string, before: Buffer, after: Buffer, sty
   const name = shownFrom(process.cwd(), at);
   const [old, made] = [await textOf(at, before), await textOf(at, after)];
   if (old === undefined || made === undefined)
-    return `${visible(name)}: ${before.length} bytes become ${after.length}\n`;
+    return `${visibleName(name)}: ${before.length} bytes become ${after.length}\n`;
   return colouredDiff(unifiedDiff(old, made, { from: name, to: name }), style);
 }
 

@@ -3,7 +3,7 @@ import type { Restored, Undone } from "../../engine/history/undo.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import { print } from "../print.ts";
-import { type Style, visible } from "../style.ts";
+import { type Style, visibleName } from "../style.ts";
 import { contentDiff, headOf, type ShownPast, shownFrom } from "./past.ts";
 
 export interface UndoReport {
@@ -38,8 +38,8 @@ async function restoredLine(
   past: ShownPast,
   style: Style,
 ): Promise<string> {
-  const name = visible(shownFrom(process.cwd(), at));
-  const source = from === undefined ? "" : ` from ${visible(shownFrom(process.cwd(), from))}`;
+  const name = visibleName(shownFrom(process.cwd(), at));
+  const source = from === undefined ? "" : ` from ${visibleName(shownFrom(process.cwd(), from))}`;
   const [old, made] = [before && past.shown(at, before), after && past.shown(at, after)];
   const diff = old && made ? await contentDiff(at, old, made, style) : "";
   return `  ${did} ${style.bold(name)}${source}\n${diff}`;

@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { sayConflicts } from "../../contract/conflict-wording.ts";
+import { printable } from "../../contract/wording.ts";
 import { openEngine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
@@ -12,7 +13,7 @@ import type { ListedWorkspace, Opener, Workspaces } from "../../engine/workspace
 import { columns } from "../columns.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
-import { visible } from "../style.ts";
+import { visible, visibleName } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { graceOf, openWorkspaces } from "../workspaces.ts";
 import { command, type Given } from "./command.ts";
@@ -80,11 +81,11 @@ export const workspace = command({
     } catch (error) {
       if (folder !== undefined && Fault.is(error, "nested_workspace"))
         throw new UsageError(
-          `${visible(error.data.path)} holds the temporary directory of this command: set TMPDIR to one outside of it`,
+          `${visibleName(error.data.path)} holds the temporary directory of this command: set TMPDIR to one outside of it`,
         );
       if (!Fault.is(error, "merge_conflict")) throw error;
       const { name, base, conflicts } = error.data;
-      const told = visible(sayConflicts(conflicts, path => path));
+      const told = visible(sayConflicts(conflicts, printable));
       await print(
         process.stderr,
         `polyfs: nothing was merged: ${name} and ${base} changed the same lines or files\n${told}\nRewrite these files in ${name} and merge again, or take one side: --prefer fork or --prefer base\n`,
@@ -131,7 +132,7 @@ async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
             : [`used ${day(used)}`]),
         ...(size === undefined ? [] : [humanSize(size)]),
         ...(record.owner === "" ? [] : [`by ${record.owner}`]),
-        ...(workspaces.isShared ? [`revision ${record.revision}`] : [visible(record.root)]),
+        ...(workspaces.isShared ? [`revision ${record.revision}`] : [visibleName(record.root)]),
         ...(expires === undefined ? [] : [`dropped on ${day(expires)} unless it is used`]),
       ].join("  "),
     ]),
@@ -147,7 +148,7 @@ async function adopt(workspaces: Workspaces, given: Given): Promise<string> {
   if (directory === undefined)
     throw new UsageError("name the directory to adopt; see polyfs workspace --help");
   const record = await workspaces.adopt(nameOf(given), resolve(fromHome(directory)), owner());
-  return `${record.name} is ${visible(record.root)}\n`;
+  return `${record.name} is ${visibleName(record.root)}\n`;
 }
 
 async function create(workspaces: Workspaces, given: Given): Promise<string> {
@@ -156,7 +157,7 @@ async function create(workspaces: Workspaces, given: Given): Promise<string> {
   const record = await workspaces.create(nameOf(given), from, owner());
   return workspaces.isShared
     ? `${record.name} is in the store\n`
-    : `${record.name} is ${visible(record.root)}\n`;
+    : `${record.name} is ${visibleName(record.root)}\n`;
 }
 
 async function fork(workspaces: Workspaces, given: Given): Promise<string> {
@@ -165,7 +166,7 @@ async function fork(workspaces: Workspaces, given: Given): Promise<string> {
   const record = await workspaces.fork(nameOf(given), from, owner());
   return workspaces.isShared
     ? `${record.name} is in the store\n`
-    : `${record.name} is ${visible(record.root)} (${record.method})\n`;
+    : `${record.name} is ${visibleName(record.root)} (${record.method})\n`;
 }
 
 const letters = { added: "A", changed: "M", deleted: "D" } as const;
@@ -182,7 +183,7 @@ function diffLines(
 ): string {
   const counts = added === undefined ? ` (${kind === "file" ? "binary" : kind})` : ` (+${added} -${removed})`;
   const mode = modes === undefined ? "" : ` mode ${modes.map(one => one.toString(8)).join(" -> ")}`;
-  const head = `${letters[effect]} ${visible(path)}${counts}${mode}\n`;
+  const head = `${letters[effect]} ${visibleName(path)}${counts}${mode}\n`;
   return short || lines === "" ? head : head + lines;
 }
 
@@ -193,20 +194,25 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const record = await workspaces.find(nameOf(given));
   const merged = await workspaces.merge(record, opener, { prefer });
   if (given.own.has("json")) return `${JSON.stringify(merged, undefined, 2)}\n`;
-  if (merged.change === undefined) return `${record.name} has no changes to merge\n`;
+  const { unsettled = [] } = merged;
+  const later =
+    unsettled.length > 0
+      ? `The fork changed meanwhile: ${unsettled.length} deletions are left to the next merge.\n`
+      : "";
+  if (merged.change === undefined) return `${record.name} has no changes to merge\n${later}`;
   const files = merged.files.map(
-    ({ path, effect, merged: both }) => `${letters[effect]} ${visible(path)}${both ? " (merged)" : ""}\n`,
+    ({ path, effect, merged: both }) => `${letters[effect]} ${visibleName(path)}${both ? " (merged)" : ""}\n`,
   );
   const note = merged.unnoted
     ? "The store could not record this merge: the next one compares both sides from before it.\n"
     : "";
-  return `${files.join("")}change ${merged.change}\n${note}`;
+  return `${files.join("")}change ${merged.change}\n${note}${later}`;
 }
 
 async function drop(workspaces: Workspaces, given: Given): Promise<string> {
   const record = await workspaces.find(nameOf(given));
   await workspaces.drop(record);
-  const stays = record.kind === "adopted" ? `; ${visible(record.root)} is not deleted` : "";
+  const stays = record.kind === "adopted" ? `; ${visibleName(record.root)} is not deleted` : "";
   return `dropped ${record.name}${stays}; polyfs workspace restore ${record.name} brings it back\n`;
 }
 

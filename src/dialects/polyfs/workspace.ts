@@ -46,10 +46,17 @@ export const workspace = polyfsTool({
     const target = name === undefined ? current : await reached(workspaces, name, current, call);
     if (action === "diff") return await difference(workspaces, target, call);
     if (action === "merge") {
-      const { change, files, unnoted } = await workspaces.merge(target, call.workspace, {
+      const {
+        change,
+        files,
+        unnoted,
+        unsettled = [],
+      } = await workspaces.merge(target, call.workspace, {
         signal: call.signal,
       });
-      if (change === undefined) return text(`${target.name} has nothing that its base lacks`);
+      const later = unsettled.length > 0 ? [unsettledNote(unsettled.length)] : [];
+      if (change === undefined)
+        return text([`${target.name} has nothing that its base lacks`, ...later].join("\n"));
       const lines = new AnswerLines(answerBytes(call.settings) - 200);
       lines.note(`merged ${target.name}: ${counted(files.length, "file")}, change ${change} of its base`);
       addFiles(
@@ -59,6 +66,7 @@ export const workspace = polyfsTool({
           `${letters[effect]} ${printable(path)}${merged ? " (merged with the base's changes)" : ""}`,
       );
       if (unnoted) lines.note(unnotedMerge);
+      for (const note of later) lines.note(note);
       return text(lines.toString());
     }
     refuseKept(target, call.settings.boundWorkspace);
@@ -68,6 +76,10 @@ export const workspace = polyfsTool({
     );
   },
 });
+
+function unsettledNote(count: number): string {
+  return `[the fork changed meanwhile: ${counted(count, "deletion")} left to the next merge]`;
+}
 
 const unnotedMerge =
   "[merged, but the store could not note it: the next merge of this fork compares both sides from before this one]";

@@ -31,21 +31,35 @@ export interface ForkTrees {
 
 const mergeable: ReadonlySet<Kind> = new Set(["file", "directory", "symlink"]);
 
+export interface ForkComparison {
+  /** In the order of paths. */
+  readonly changes: readonly ForkChange[];
+  /** Paths that are gone, or only moved: something was moved meanwhile. */
+  readonly unsettled: readonly string[];
+}
+
 /** How often a fork is compared again because something was moved in it meanwhile. */
 const comparisons = 3;
 
 /**
- * In the order of paths. While something is moved in the fork, a comparison may see that the old path is gone, and miss
- * the new one. What is gone is then left to the next merge: a merge never takes only that half of a move.
+ * While something is moved in the fork, a comparison may see that the old path is gone, and miss the new one. So a path
+ * counts as gone only if it was gone before the others were listed, and no change has moved anything since. The rest is
+ * left to the next merge: a merge does not take only that half of a move. A program that moves a file twice while the
+ * fork is compared is not noticed.
  */
-export async function forkChanges(trees: ForkTrees): Promise<ForkChange[]> {
-  const first = await compared(trees);
-  if (!first.some(isGone)) return first;
+export async function compareFork(trees: ForkTrees): Promise<ForkComparison> {
+  let before = await compared(trees);
+  if (!before.some(isGone)) return { changes: before, unsettled: [] };
   for (let round = 1; ; round++) {
+    const gone = new Set(before.filter(isGone).map(({ path }) => path));
     const moves = await Moves.watch(trees.fork);
     const changes = await compared(trees);
-    if (!changes.some(isGone) || !(await moves.any())) return changes;
-    if (round === comparisons) return changes.filter(change => !isGone(change));
+    const isQuiet = !changes.some(isGone) || !(await moves.any());
+    const isSettled = (change: ForkChange) => !isGone(change) || (isQuiet && gone.has(change.path));
+    const unsettled = changes.flatMap(change => (isSettled(change) ? [] : [change.path]));
+    if (unsettled.length === 0 || round === comparisons)
+      return { changes: changes.filter(isSettled), unsettled };
+    before = changes;
   }
 }
 

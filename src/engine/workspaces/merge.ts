@@ -13,7 +13,7 @@ import {
   type RefusedPath,
   recorded,
 } from "./bases.ts";
-import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
+import { compareFork, type ForkChange, type ForkTrees } from "./difference.ts";
 import {
   type BaseMoves,
   type Conflict,
@@ -40,6 +40,8 @@ export interface MergeResult {
   readonly files: readonly MergedFile[];
   /** The store could not note it: the next merge compares both sides from before this one. */
   readonly unnoted?: true;
+  /** Paths that may be gone in the fork, and are left to the next merge: something was moved there meanwhile. */
+  readonly unsettled?: readonly string[];
 }
 
 export interface MergeOptions {
@@ -89,7 +91,7 @@ export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> 
 }
 
 async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions): Promise<MergeResult> {
-  const changes = await forkChanges({ ...trees, bases });
+  const { changes, unsettled } = await compareFork({ ...trees, bases });
   const plan = await planned(trees, bases, changes, options.prefer);
   if (plan.conflicts.length > 0) {
     await remember(options, trees, await refusal(plan.conflicts, changes, trees));
@@ -103,7 +105,12 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
   const files = plan.outcomes
     .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
     .map(fileOf);
-  return { files, ...(change !== undefined && { change }), ...(!isNoted && { unnoted: true }) };
+  return {
+    files,
+    ...(change !== undefined && { change }),
+    ...(!isNoted && { unnoted: true as const }),
+    ...(unsettled.length > 0 && { unsettled }),
+  };
 }
 
 function planned(
