@@ -146,6 +146,7 @@ describe.each(places)("a fork by %s", (_, method, above) => {
     });
     chmodSync(join(base, "run.sh"), 0o755);
     chmodSync(join(base, "read-only"), 0o555);
+    execFileSync("sh", ["-c", "find . -exec touch -h -d '2001-02-03 04:05' {} +"], { cwd: base });
     await fixture.workspaces.adopt("main", base, "me");
     const fork = await fixture.workspaces.fork("task", "main", "me");
     const listing = (cwd: string) =>

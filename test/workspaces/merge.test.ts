@@ -399,6 +399,15 @@ describe("a merge", () => {
   });
 });
 
+it("a merge says that it cannot be undone as a whole if history does not keep a file", async () => {
+  using fixture = new Fixture("link");
+  const { fork } = await fixture.forked({ "a.txt": "a\n", "large.bin": Buffer.alloc(65 * 1024 * 1024) });
+  fixture.files(fork.root, { "a.txt": "changed\n" });
+  expect(await fixture.workspaces.merge(fork, fixture.opener)).not.toHaveProperty("unkept");
+  fixture.files(fork.root, { "large.bin": Buffer.alloc(65 * 1024 * 1024, 1) });
+  expect(await fixture.workspaces.merge(fork, fixture.opener)).toMatchObject({ unkept: true });
+});
+
 describe("a store that is full", () => {
   it("does not make a completed merge look like a refused one", async ({ skip }) => {
     using fixture = new Fixture("link");

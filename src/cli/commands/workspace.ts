@@ -206,7 +206,10 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const note = merged.unnoted
     ? "The store could not record this merge: the next one compares both sides from before it.\n"
     : "";
-  return `${files.join("")}change ${merged.change}\n${note}${later}`;
+  const unkept = merged.unkept
+    ? "A file is not kept in the history: this merge cannot be undone as a whole, only path by path.\n"
+    : "";
+  return `${files.join("")}change ${merged.change}\n${unkept}${note}${later}`;
 }
 
 async function drop(workspaces: Workspaces, given: Given): Promise<string> {

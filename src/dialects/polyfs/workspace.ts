@@ -49,6 +49,7 @@ export const workspace = polyfsTool({
       const {
         change,
         files,
+        unkept,
         unnoted,
         unsettled = [],
       } = await workspaces.merge(target, call.workspace, {
@@ -65,6 +66,7 @@ export const workspace = polyfsTool({
         ({ path, effect, merged }) =>
           `${letters[effect]} ${printable(path)}${merged ? " (merged with the base's changes)" : ""}`,
       );
+      if (unkept) lines.note(unkeptMerge);
       if (unnoted) lines.note(unnotedMerge);
       for (const note of later) lines.note(note);
       return text(lines.toString());
@@ -81,6 +83,8 @@ function unsettledNote(count: number): string {
   return `[the fork changed meanwhile: ${counted(count, "deletion")} left to the next merge]`;
 }
 
+const unkeptMerge =
+  "[a file is not kept in the history (too large, no room, or its disk failed): undo of the whole merge is refused; undo with path works for the others]";
 const unnotedMerge =
   "[merged, but the store could not note it: the next merge of this fork compares both sides from before this one]";
 

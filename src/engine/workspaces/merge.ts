@@ -2,7 +2,7 @@
 // fork's log, so that the next merge brings only what is new.
 import { Fault, type FaultCode } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
-import type { Change } from "../workspace/commit/change.ts";
+import type { Change, Commit } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
 import {
@@ -37,6 +37,8 @@ export interface MergedFile {
 export interface MergeResult {
   /** The change of the base; absent where there was nothing to do. */
   readonly change?: string;
+  /** History could not keep all of it, as a file that is too large: it can be undone only path by path. */
+  readonly unkept?: true;
   readonly files: readonly MergedFile[];
   /** The store could not note it: the next merge compares both sides from before this one. */
   readonly unnoted?: true;
@@ -98,7 +100,8 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
     throw refused(plan.conflicts, trees, options);
   }
   const note = await merged(changes);
-  const change = await commit(plan.outcomes, trees);
+  const made = await commit(plan.outcomes, trees);
+  const change = made?.id;
   const isNoted =
     changes.length === 0 ||
     (await remember(options, trees, note(change ?? "")).then(() => true, unlessFault));
@@ -108,6 +111,7 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
   return {
     files,
     ...(change !== undefined && { change }),
+    ...(made?.recorded === false && { unkept: true as const }),
     ...(!isNoted && { unnoted: true as const }),
     ...(unsettled.length > 0 && { unsettled }),
   };
@@ -144,7 +148,7 @@ function planned(
 async function commit(
   outcomes: readonly PlannedPath[],
   { base, signal }: MergeTrees,
-): Promise<string | undefined> {
+): Promise<Commit | undefined> {
   const view = new LiveView(base);
   const doomed = await emptied(outcomes, view);
   const removed: Change[] = doomed.map(path => ({
@@ -186,7 +190,7 @@ async function commit(
   }
   if (removed.length + made.length === 0) return undefined;
   const options = { parents: true, links: "refuse" as const, unmasked: true, ...(signal && { signal }) };
-  return (await base.commit([...removed, ...made], options)).id;
+  return await base.commit([...removed, ...made], options);
 }
 
 /** The texts that a file is merged from, if a rule hides something of one. */

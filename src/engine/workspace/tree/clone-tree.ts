@@ -153,6 +153,7 @@ class Clone {
     const target = readlinkSync(from, "buffer");
     sys.symlink(target, to);
     if (Number(stats.uid) !== this.#user || Number(stats.gid) !== this.#group) chown(to, stats);
+    lutimesSync(to, Number(stats.atimeMs) / 1000, Number(stats.mtimeMs) / 1000);
     return { ...entryOf(stats), kind: "symlink", target: target.toString("latin1") };
   }
 
