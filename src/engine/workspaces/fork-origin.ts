@@ -14,11 +14,6 @@ import type { WorkspaceRecord } from "./record.ts";
 /** What is not looked at: a path with its bytes as Latin-1, and whether it was there before. */
 export type SkipPath = (path: string, kind: Kind, existed: boolean) => boolean;
 
-export interface PossibleMoves {
-  readonly appeared: readonly string[];
-  readonly gone: readonly string[];
-}
-
 export interface ForkOrigin {
   readonly view: TreeView;
   /**
@@ -26,8 +21,10 @@ export interface ForkOrigin {
    * wrote. Comparing contents would tell a caller whether a guess of the hidden value is right.
    */
   changedIn(fork: Workspace, skip: SkipPath, signal?: AbortSignal): Promise<readonly string[]>;
-  /** The paths that the base has now and had not, and those that it had, in written form. */
-  movedIn(base: Workspace, signal?: AbortSignal): Promise<PossibleMoves>;
+  /** The paths that the base has now and had not, in written form. */
+  appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
+  /** The paths that the base had and has not. */
+  goneFrom(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
 }
 
 /** A frozen tree, and how the fork was copied from it. */
@@ -55,19 +52,27 @@ export class SnapshotOrigin implements ForkOrigin {
     return found.map(({ path }) => display(path));
   }
 
-  async movedIn(base: Workspace, signal?: AbortSignal): Promise<PossibleMoves> {
+  async appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
+    return await this.#changedNames(base, ({ before }) => before === undefined, signal);
+  }
+
+  async goneFrom(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
+    return await this.#changedNames(base, ({ after }) => after === undefined, signal);
+  }
+
+  async #changedNames(
+    base: Workspace,
+    isWanted: (difference: TreeDifference) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[]> {
     const [root] = base.roots;
-    if (root === undefined) return { appeared: [], gone: [] };
+    if (root === undefined) return [];
     const differences = await treeDifference(this.#frozen, root.handle, {
       untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
       skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
       signal,
     });
-    const paths = (some: readonly TreeDifference[]) => some.map(({ path }) => display(path));
-    return {
-      appeared: paths(differences.filter(({ before }) => before === undefined)),
-      gone: paths(differences.filter(({ after }) => after === undefined)),
-    };
+    return differences.filter(isWanted).map(({ path }) => display(path));
   }
 }
 
@@ -149,14 +154,17 @@ export class LogOrigin implements ForkOrigin {
     return [...found];
   }
 
-  async movedIn(): Promise<PossibleMoves> {
-    const [origin, base] = [this.#origin, this.#base];
-    if (base === undefined) return { appeared: [], gone: [] };
-    const all = [...different(origin.root, base.root, () => false)];
-    return {
-      appeared: all.filter(path => origin.get(path) === undefined),
-      gone: all.filter(path => base.get(path) === undefined),
-    };
+  async appearedIn(): Promise<readonly string[]> {
+    return this.#changedNames(path => this.#origin.get(path) === undefined);
+  }
+
+  async goneFrom(): Promise<readonly string[]> {
+    return this.#changedNames(path => this.#base?.get(path) === undefined);
+  }
+
+  #changedNames(isWanted: (path: string) => boolean): readonly string[] {
+    if (this.#base === undefined) return [];
+    return [...different(this.#origin.root, this.#base.root, () => false)].filter(isWanted);
   }
 }
 

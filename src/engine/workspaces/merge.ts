@@ -127,7 +127,8 @@ function planned(
   const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
   let found: Promise<BaseMoves> | undefined;
   const moves = async (): Promise<BaseMoves> => {
-    const { appeared, gone } = await origin.movedIn(base, signal);
+    const appeared = await origin.appearedIn(base, signal);
+    const gone = appeared.length > 0 ? await origin.goneFrom(base, signal) : [];
     const filesOf = (paths: readonly string[], view: TreeView): Candidate[] =>
       paths.filter(isShownWhole).flatMap(path => {
         const side = view.at(path);
