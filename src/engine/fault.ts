@@ -261,7 +261,7 @@ export interface Faults {
   has_forks: { readonly name: string; readonly forks: readonly string[] };
   /** A directory of workspaces and an adopted directory, or two adopted ones, are in each other. */
   nested_workspace: { readonly path: string; readonly other: string };
-  /** It changed faster than it could be copied. */
+  /** It changed faster than it could be copied or compared. */
   base_changing: { readonly name: string };
   /** The workspace that a fork was made from, or its directory, no longer exists. */
   base_gone: { readonly name: string; readonly base: string };

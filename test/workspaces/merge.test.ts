@@ -95,6 +95,73 @@ describe("the name of a workspace", () => {
 });
 
 describe("a merge", () => {
+  const alike = (name: string, edits: Readonly<Record<number, string>> = {}) =>
+    lines(name, ...Array.from({ length: 19 }, (_, n) => edits[n] ?? `common ${n}`));
+
+  it("brings the base's edits to the files that the fork moved, however similar these are", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": alike("a"), "b.txt": alike("b") });
+    renameSync(join(fork.root, "a.txt"), join(fork.root, "y.txt"));
+    renameSync(join(fork.root, "b.txt"), join(fork.root, "x.txt"));
+    const own = { 12: "fork", 14: "fork", 16: "fork" };
+    fixture.files(fork.root, { "y.txt": alike("a", own) });
+    fixture.files(base, { "a.txt": alike("a", { 3: "edit of a" }), "b.txt": alike("b", { 6: "edit of b" }) });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({
+      "x.txt": alike("b", { 6: "edit of b" }),
+      "y.txt": alike("a", { ...own, 3: "edit of a" }),
+    });
+  });
+
+  it("does not take a file for another one that the fork deleted", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": alike("a"), "b.txt": alike("b") });
+    renameSync(join(fork.root, "b.txt"), join(fork.root, "c.txt"));
+    rmSync(join(fork.root, "a.txt"));
+    fixture.files(base, { "a.txt": alike("a", { 3: "edit of a" }) });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toMatchObject([
+      { path: "a.txt", reason: "deleted_in_fork" },
+    ]);
+  });
+
+  it("does not take an ignored file of the base for one that it moved", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ ".gitignore": "build/\n", "src/mod.py": alike("m") });
+    fixture.files(fork.root, { "src/mod.py": alike("m", { 3: "edit" }) });
+    renameSync(join(base, "src/mod.py"), join(base, "src/renamed.py"));
+    fixture.files(base, { "build/lib/mod.py": alike("m") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toMatchObject({
+      "build/lib/mod.py": alike("m"),
+      "src/renamed.py": alike("m", { 3: "edit" }),
+    });
+  });
+
+  it("tells equal files apart by their directories where the base moved them all", async () => {
+    using fixture = new Fixture("link");
+    const names = ["alpha", "beta", "gamma"].map(name => `src/${name}/__init__.py`);
+    const { base, fork } = await fixture.forked(Object.fromEntries(names.map(name => [name, alike("i")])));
+    fixture.files(fork.root, { "src/beta/__init__.py": alike("i", { 3: "edit" }) });
+    renameSync(join(base, "src"), join(base, "lib"));
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({
+      "lib/alpha/__init__.py": alike("i"),
+      "lib/beta/__init__.py": alike("i", { 3: "edit" }),
+      "lib/gamma/__init__.py": alike("i"),
+    });
+  });
+
+  it("reports that the fork deleted one of two equal files that the base moved", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "p1/index.ts": alike("i"), "p2/index.ts": alike("i") });
+    rmSync(join(fork.root, "p2"), { recursive: true });
+    for (const n of [1, 2]) renameSync(join(base, `p${n}`), join(base, `q${n}`));
+    fixture.files(base, { "q2/index.ts": alike("i", { 3: "edit" }) });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toMatchObject([
+      { reason: "deleted_in_fork", moved: { base: "q2/index.ts" } },
+    ]);
+  });
+
   it.each([
     ["a.txt", "b.txt"],
     ["b.txt", "a.txt"],

@@ -194,12 +194,7 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const record = await workspaces.find(nameOf(given));
   const merged = await workspaces.merge(record, opener, { prefer });
   if (given.own.has("json")) return `${JSON.stringify(merged, undefined, 2)}\n`;
-  const { unsettled = [] } = merged;
-  const later =
-    unsettled.length > 0
-      ? `The fork changed meanwhile: ${unsettled.length} deletions are left to the next merge.\n`
-      : "";
-  if (merged.change === undefined) return `${record.name} has no changes to merge\n${later}`;
+  if (merged.change === undefined) return `${record.name} has no changes to merge\n`;
   const files = merged.files.map(
     ({ path, effect, merged: both }) => `${letters[effect]} ${visibleName(path)}${both ? " (merged)" : ""}\n`,
   );
@@ -209,7 +204,7 @@ async function merge(workspaces: Workspaces, given: Given, opener: Opener): Prom
   const unkept = merged.unkept
     ? "A file is not kept in the history: this merge cannot be undone as a whole, only path by path.\n"
     : "";
-  return `${files.join("")}change ${merged.change}\n${unkept}${note}${later}`;
+  return `${files.join("")}change ${merged.change}\n${unkept}${note}`;
 }
 
 async function drop(workspaces: Workspaces, given: Given): Promise<string> {

@@ -46,18 +46,10 @@ export const workspace = polyfsTool({
     const target = name === undefined ? current : await reached(workspaces, name, current, call);
     if (action === "diff") return await difference(workspaces, target, call);
     if (action === "merge") {
-      const {
-        change,
-        files,
-        unkept,
-        unnoted,
-        unsettled = [],
-      } = await workspaces.merge(target, call.workspace, {
+      const { change, files, unkept, unnoted } = await workspaces.merge(target, call.workspace, {
         signal: call.signal,
       });
-      const later = unsettled.length > 0 ? [unsettledNote(unsettled.length)] : [];
-      if (change === undefined)
-        return text([`${target.name} has nothing that its base lacks`, ...later].join("\n"));
+      if (change === undefined) return text(`${target.name} has nothing that its base lacks`);
       const lines = new AnswerLines(answerBytes(call.settings) - 200);
       lines.note(`merged ${target.name}: ${counted(files.length, "file")}, change ${change} of its base`);
       addFiles(
@@ -68,7 +60,6 @@ export const workspace = polyfsTool({
       );
       if (unkept) lines.note(unkeptMerge);
       if (unnoted) lines.note(unnotedMerge);
-      for (const note of later) lines.note(note);
       return text(lines.toString());
     }
     refuseKept(target, call.settings.boundWorkspace);
@@ -78,10 +69,6 @@ export const workspace = polyfsTool({
     );
   },
 });
-
-function unsettledNote(count: number): string {
-  return `[the fork changed meanwhile: ${counted(count, "deletion")} left to the next merge]`;
-}
 
 const unkeptMerge =
   "[a file is not kept in the history (too large, no room, or its disk failed): undo of the whole merge is refused; undo with path works for the others]";

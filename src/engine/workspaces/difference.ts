@@ -1,6 +1,6 @@
 // What a fork changed since its base was frozen, or since it was last merged. Ignored files, `.git` and special files
 // are not part of it, nor are files that a rule hides from the caller: a merge without rules includes those.
-import type { Kind } from "../fault.ts";
+import { Fault, type Kind } from "../fault.ts";
 import type { ChangeEffect } from "../workspace/archive/log.ts";
 import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
@@ -31,36 +31,28 @@ export interface ForkTrees {
 
 const mergeable: ReadonlySet<Kind> = new Set(["file", "directory", "symlink"]);
 
-export interface ForkComparison {
-  /** In the order of paths. */
-  readonly changes: readonly ForkChange[];
-  /** Paths that are gone, or only moved: something was moved meanwhile. */
-  readonly unsettled: readonly string[];
-}
-
 /** How often a fork is compared again because something was moved in it meanwhile. */
-const comparisons = 3;
+const comparisons = 10;
 
 /**
- * While something is moved in the fork, a comparison may see that the old path is gone, and miss the new one. So a path
- * counts as gone only if it was gone before the others were listed, and no change has moved anything since. The rest is
- * left to the next merge: a merge does not take only that half of a move. A program that moves a file twice while the
- * fork is compared is not noticed.
+ * In the order of paths. While something is moved in the fork, a comparison may see that the old path is gone, and miss
+ * the new one. So a path counts as gone only if it was gone before the others were listed, and no change has moved
+ * anything since; otherwise the fork is compared again. A program that moves a file twice while the fork is compared is
+ * not noticed. Faults: `base_changing`.
  */
-export async function compareFork(trees: ForkTrees): Promise<ForkComparison> {
+export async function forkChanges(trees: ForkTrees): Promise<readonly ForkChange[]> {
   let before = await compared(trees);
-  if (!before.some(isGone)) return { changes: before, unsettled: [] };
-  for (let round = 1; ; round++) {
+  if (!before.some(isGone)) return before;
+  for (let round = 1; round <= comparisons; round++) {
     const gone = new Set(before.filter(isGone).map(({ path }) => path));
     const moves = await Moves.watch(trees.fork);
     const changes = await compared(trees);
-    const isQuiet = !changes.some(isGone) || !(await moves.any());
-    const isSettled = (change: ForkChange) => !isGone(change) || (isQuiet && gone.has(change.path));
-    const unsettled = changes.flatMap(change => (isSettled(change) ? [] : [change.path]));
-    if (unsettled.length === 0 || round === comparisons)
-      return { changes: changes.filter(isSettled), unsettled };
+    const left = changes.filter(isGone);
+    if (left.length === 0) return changes;
+    if (left.every(({ path }) => gone.has(path)) && !(await moves.any())) return changes;
     before = changes;
   }
+  throw new Fault("base_changing", { name: trees.record.name });
 }
 
 function isGone({ before, after }: ForkChange): boolean {

@@ -7,7 +7,7 @@ import type { ForkChange } from "./difference.ts";
 import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import type { LiveView, SideAtPath } from "./merge-side.ts";
 import { isDealtWith, mergedPreferring } from "./overlaps.ts";
-import { type Candidate, renamedTo } from "./renames.ts";
+import { type Candidate, pairedRenames } from "./renames.ts";
 
 export interface Conflict extends SideConflict {
   readonly path: string;
@@ -65,7 +65,8 @@ class Planning implements MergePlan {
   readonly conflicts: Conflict[] = [];
   readonly #input: MergeInput;
   readonly #outcomes = new Map<string, PlannedPath>();
-  readonly #forkRenames = new Map<string, string | undefined>();
+  #forkRenames: Promise<ReadonlyMap<string, string>> | undefined;
+  #baseRenames: Promise<ReadonlyMap<string, string>> | undefined;
   readonly #taken = new Set<string>();
 
   constructor(input: MergeInput) {
@@ -150,8 +151,8 @@ class Planning implements MergePlan {
   ): Promise<boolean> {
     const isGone = theirs === undefined || theirs.kind === "directory";
     if (!isGone && "side" in (await mergeSides(path, before, undefined, theirs))) return false;
-    const to = await this.#forkRename(path, before);
-    if (isGone) return await this.#movedOrGone(path, before, to);
+    const to = await this.#forkRename(path);
+    if (isGone) return await this.#movedOrGone(path, to);
     if (to === undefined) return false;
     const ours = this.#forkSide(to);
     const there = this.#input.theirs.at(to);
@@ -176,8 +177,8 @@ class Planning implements MergePlan {
   }
 
   /** Neither has the file under its old name. True if that is a conflict, which is then reported. */
-  async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
-    const other = await this.#renamedTo(path, before, () => this.#input.moves());
+  async #movedOrGone(path: string, to: string | undefined): Promise<boolean> {
+    const other = await this.#baseRename(path);
     if (other === to) return false;
     const { prefer } = this.#input;
     const at = to ?? other ?? path;
@@ -210,7 +211,7 @@ class Planning implements MergePlan {
 
   /** The base moved a file that the fork changed: the change follows it. */
   async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
-    const to = await this.#renamedTo(path, before, () => this.#input.moves());
+    const to = await this.#baseRename(path);
     if (to === undefined || this.#outcomes.has(to) || this.#input.changes.some(one => one.path === to))
       return false;
     const theirs = this.#input.theirs.at(to);
@@ -228,7 +229,7 @@ class Planning implements MergePlan {
     for (const { path: from, before, after: left } of this.#input.changes) {
       if (before?.kind !== "file" || left !== undefined || this.#input.theirs.at(from) !== undefined)
         continue;
-      if ((await this.#forkRename(from, before)) !== path) continue;
+      if ((await this.#forkRename(from)) !== path) continue;
       const result = await this.#merged(path, before, after, theirs);
       const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
       if ("side" in result) this.#put(path, theirs, result.side, true, sources);
@@ -238,33 +239,34 @@ class Planning implements MergePlan {
     return false;
   }
 
-  async #forkRename(path: string, before: SideAtPath): Promise<string | undefined> {
-    if (!this.#forkRenames.has(path)) {
-      const others = new Set(this.#forkRenames.values());
-      const added = this.#input.changes.flatMap(({ path: at, before: was, after }) =>
-        was === undefined && after?.kind === "file" && !others.has(at) ? [{ path: at, side: after }] : [],
-      );
-      this.#forkRenames.set(
-        path,
-        await this.#renamedTo(path, before, async () => ({ appeared: added, gone: [] })),
-      );
-    }
-    return this.#forkRenames.get(path);
+  /** The new path of a file that the fork moved. */
+  async #forkRename(path: string): Promise<string | undefined> {
+    const pairs = async () => {
+      const shown = this.#input.changes.filter(change => this.#input.isShownWhole(change.path));
+      const gone = shown.filter(({ before, after }) => before?.kind === "file" && after?.kind !== "file");
+      const added = shown.filter(({ before }) => before === undefined);
+      return await pairedRenames(filesOf(gone, "before"), filesOf(added, "after"));
+    };
+    this.#forkRenames ??= pairs();
+    return (await this.#forkRenames).get(path);
   }
 
   /**
-   * The new path of a file. A file that a rule masks or denies has none: the merge would put its lines, or the lines of a
-   * conflict, under a path where the rule does not hold, and similarity would confirm guesses about a hidden value.
+   * The new path of a file that the base moved. A file that a rule masks or denies has none: the merge would put its
+   * lines, or the lines of a conflict, under a path where the rule does not hold, and similarity would confirm guesses
+   * about a hidden value.
    */
-  async #renamedTo(
-    path: string,
-    side: SideAtPath,
-    moves: () => Promise<BaseMoves>,
-  ): Promise<string | undefined> {
-    if (!this.#input.isShownWhole(path)) return undefined;
-    const { appeared, gone } = await moves();
-    const shown = appeared.filter(candidate => this.#input.isShownWhole(candidate.path));
-    return await renamedTo({ path, side }, shown, gone);
+  async #baseRename(path: string): Promise<string | undefined> {
+    const { changes, theirs, isShownWhole } = this.#input;
+    const pairs = async () => {
+      const { appeared, gone } = await this.#input.moves();
+      const changed = changes.filter(one => isShownWhole(one.path) && theirs.at(one.path)?.kind !== "file");
+      const asked = filesOf(changed, "before");
+      const paths = new Set(asked.map(file => file.path));
+      return await pairedRenames([...asked, ...gone.filter(file => !paths.has(file.path))], appeared);
+    };
+    this.#baseRenames ??= pairs();
+    return (await this.#baseRenames).get(path);
   }
 
   #put(
@@ -323,6 +325,13 @@ class Planning implements MergePlan {
     }
     return false;
   }
+}
+
+function filesOf(changes: readonly ForkChange[], which: "before" | "after"): Candidate[] {
+  return changes.flatMap(change => {
+    const side = change[which];
+    return side?.kind === "file" ? [{ path: change.path, side }] : [];
+  });
 }
 
 /** The three texts merged, with one side of each overlap. */

@@ -13,7 +13,8 @@ import {
   type RefusedPath,
   recorded,
 } from "./bases.ts";
-import { compareFork, type ForkChange, type ForkTrees } from "./difference.ts";
+import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
+import { Ignored } from "./ignored.ts";
 import {
   type BaseMoves,
   type Conflict,
@@ -42,8 +43,6 @@ export interface MergeResult {
   readonly files: readonly MergedFile[];
   /** The store could not note it: the next merge compares both sides from before this one. */
   readonly unnoted?: true;
-  /** Paths that may be gone in the fork, and are left to the next merge: something was moved there meanwhile. */
-  readonly unsettled?: readonly string[];
 }
 
 export interface MergeOptions {
@@ -93,7 +92,7 @@ export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> 
 }
 
 async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions): Promise<MergeResult> {
-  const { changes, unsettled } = await compareFork({ ...trees, bases });
+  const changes = await forkChanges({ ...trees, bases });
   const plan = await planned(trees, bases, changes, options.prefer);
   if (plan.conflicts.length > 0) {
     await remember(options, trees, await refusal(plan.conflicts, changes, trees));
@@ -113,7 +112,6 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
     ...(change !== undefined && { change }),
     ...(made?.recorded === false && { unkept: true as const }),
     ...(!isNoted && { unnoted: true as const }),
-    ...(unsettled.length > 0 && { unsettled }),
   };
 }
 
@@ -134,7 +132,9 @@ function planned(
         const side = view.at(path);
         return side?.kind === "file" ? [{ path, side }] : [];
       });
-    return { appeared: filesOf(appeared, theirs), gone: filesOf(gone, origin.view) };
+    const ignored = new Ignored(base);
+    const kept = appeared.filter(path => !ignored.has(path, false));
+    return { appeared: filesOf(kept, theirs), gone: filesOf(gone, origin.view) };
   };
   return planMerge({
     changes,

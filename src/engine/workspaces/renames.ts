@@ -1,6 +1,10 @@
-// Which file that appeared is one that went away: the same bytes, or most of the same lines. A rename is a guess as in
-// git, and only asked about where something depends on it: the other side has changed the file under its old name.
+// Which files that appeared are those that went away: the same bytes, or most of the same lines. A rename is a guess as
+// in git, and only asked about where something depends on it: the other side has changed the file under its old name.
+// All files are paired at once, the most similar ones first, and each has one partner: without that, an edit could go to
+// another file, or the edits of two files into one.
 import { isBinary } from "../text/detect.ts";
+import { contentHash } from "../text/version.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { SideAtPath } from "./merge-side.ts";
 
 export interface Candidate {
@@ -10,72 +14,131 @@ export interface Candidate {
 
 /** As git has it. */
 const leastSimilarity = 0.5;
-const mostCandidates = 1000;
+/** Beyond this, only files of the same name are compared by their lines. */
+const mostPairs = 40_000;
+const mostFiles = 1000;
 const mostBytes = 4 * 1024 * 1024;
 
-/**
- * The new path of a file; undefined if none is similar enough. `gone` are the files that went away: a new path is that
- * of one of them, the one that it is most similar to. Without that, the edits of two files could be merged into one.
- */
-export async function renamedTo(
-  old: Candidate,
+interface ReadFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly hash: string;
+}
+
+/** The new paths of files, by their old ones; of many files, those of the first. Links and directories are not compared. */
+export async function pairedRenames(
+  gone: readonly Candidate[],
   appeared: readonly Candidate[],
-  gone: readonly Candidate[] = [],
-): Promise<string | undefined> {
-  const found: { readonly candidate: Candidate; readonly score: number }[] = [];
-  for (const candidate of appeared.slice(0, mostCandidates)) {
-    const score = await likeness(old, candidate);
-    if (score >= leastSimilarity) found.push({ candidate, score });
+): Promise<ReadonlyMap<string, string>> {
+  const renames = new Map<string, string>();
+  if (gone.length === 0 || appeared.length === 0) return renames;
+  const slice = new TimeSlice();
+  const [old, now] = [await read(gone, slice), await read(appeared, slice)];
+  const same = new Map<string, ReadFile[]>();
+  for (const file of now) same.set(file.hash, [...(same.get(file.hash) ?? []), file]);
+  const equal = old.flatMap(from =>
+    (same.get(from.hash) ?? [])
+      .slice(0, mostAlike)
+      .flatMap(to => (isComparable(from, to) ? [{ from, to, score: 1 }] : [])),
+  );
+  const taken = new Set<string>();
+  pair(equal, renames, taken);
+  const [left, free] = [
+    old.filter(({ path }) => !renames.has(path)),
+    now.filter(({ path }) => !taken.has(path)),
+  ];
+  const byName = left.length * free.length > mostPairs;
+  const lines = new Map<string, LineCounts>();
+  const similar: Pairing[] = [];
+  for (const from of left) {
+    for (const to of free) {
+      if (slice.isOver) await slice.turn();
+      if ((byName && !isNamesake(from, to)) || !isComparable(from, to)) continue;
+      const score = similarity(from, to, lines);
+      if (score >= leastSimilarity) similar.push({ from, to, score });
+    }
   }
-  const rivals = gone.filter(({ path }) => path !== old.path).slice(0, mostCandidates);
-  for (const { candidate, score } of found.sort((a, b) => b.score - a.score))
-    if (!(await isOfAnother(candidate, rivals, old.path, score))) return candidate.path;
-  return undefined;
+  pair(similar, renames, taken);
+  return renames;
 }
 
-/** Whether a new path is that of another file. Of files that are as similar, it is that of the first. */
-async function isOfAnother(
-  candidate: Candidate,
-  rivals: readonly Candidate[],
-  path: string,
-  score: number,
-): Promise<boolean> {
-  for (const rival of rivals) {
-    const other = await likeness(rival, candidate);
-    if (other > score || (other === score && rival.path < path)) return true;
+/** Of many equal files, so many are tried. */
+const mostAlike = 200;
+
+async function read(files: readonly Candidate[], slice: TimeSlice): Promise<ReadFile[]> {
+  const found: ReadFile[] = [];
+  for (const { path, side } of files.slice(0, mostFiles)) {
+    if (side.kind !== "file") continue;
+    if (slice.isOver) await slice.turn();
+    const bytes = await side.bytes();
+    found.push({ path, bytes, hash: contentHash(bytes) });
   }
-  return false;
+  return found;
 }
 
-/** Links and directories are not compared. */
-async function likeness(old: Candidate, { path, side }: Candidate): Promise<number> {
-  if (old.side.kind !== "file" || side.kind !== "file") return 0;
-  const name = old.path.slice(old.path.lastIndexOf("/") + 1);
-  const isNamesake = path === name || path.endsWith(`/${name}`);
-  const before = await old.side.bytes();
-  // An empty file is like every other.
-  if (before.length === 0 && !isNamesake) return 0;
-  return similarity(before, await side.bytes()) + (isNamesake ? 0.05 : 0);
+interface Pairing {
+  readonly from: ReadFile;
+  readonly to: ReadFile;
+  readonly score: number;
 }
+
+/** The most similar ones first; of equal ones, those with the most of their path in common. */
+function pair(pairings: readonly Pairing[], renames: Map<string, string>, taken: Set<string>): void {
+  const ranked = pairings.map(one => ({
+    ...one,
+    rank: one.score + (isNamesake(one.from, one.to) ? 0.05 : 0),
+    common: commonParts(one.from.path, one.to.path),
+  }));
+  ranked.sort(
+    (a, b) =>
+      b.rank - a.rank ||
+      b.common - a.common ||
+      (a.from.path < b.from.path ? -1 : a.from.path > b.from.path ? 1 : 0),
+  );
+  for (const { from, to } of ranked) {
+    if (renames.has(from.path) || taken.has(to.path)) continue;
+    renames.set(from.path, to.path);
+    taken.add(to.path);
+  }
+}
+
+/** An empty file is like every other. */
+function isComparable(from: ReadFile, to: ReadFile): boolean {
+  return from.bytes.length > 0 || isNamesake(from, to);
+}
+
+function isNamesake({ path: a }: ReadFile, { path: b }: ReadFile): boolean {
+  return a.slice(a.lastIndexOf("/") + 1) === b.slice(b.lastIndexOf("/") + 1);
+}
+
+/** How many parts two paths have in common, at their ends and at their beginnings. */
+function commonParts(a: string, b: string): number {
+  const [x, y] = [a.split("/"), b.split("/")];
+  let [last, first] = [0, 0];
+  while (last < Math.min(x.length, y.length) && x.at(-1 - last) === y.at(-1 - last)) last++;
+  while (first < Math.min(x.length, y.length) - last && x[first] === y[first]) first++;
+  return last + first;
+}
+
+type LineCounts = ReadonlyMap<string, number>;
 
 /** 1 for the same bytes, 0 for nothing in common. */
-function similarity(a: Buffer, b: Buffer): number {
-  if (a.equals(b)) return 1;
-  const [least, most] = [Math.min(a.length, b.length), Math.max(a.length, b.length)];
+function similarity(from: ReadFile, to: ReadFile, known: Map<string, LineCounts>): number {
+  if (from.hash === to.hash) return 1;
+  const [least, most] = [from, to].map(({ bytes }) => bytes.length).sort((a, b) => a - b) as [number, number];
   if (least / most < leastSimilarity || most > mostBytes) return 0;
-  if (isBinary(a, { first: 8000 }) || isBinary(b, { first: 8000 })) return 0;
-  const lines = new Map<string, number>();
-  for (const line of linesOf(a)) lines.set(line, (lines.get(line) ?? 0) + 1);
+  if ([from, to].some(({ bytes }) => isBinary(bytes, { first: 8000 }))) return 0;
+  const [a, b] = [linesOf(from, known), linesOf(to, known)];
   let common = 0;
-  for (const line of linesOf(b)) {
-    const left = lines.get(line) ?? 0;
-    if (left === 0) continue;
-    lines.set(line, left - 1);
-    common += line.length + 1;
-  }
+  for (const [line, count] of b) common += (line.length + 1) * Math.min(count, a.get(line) ?? 0);
   return common / (most + 1);
 }
 
-function linesOf(bytes: Buffer): string[] {
-  return bytes.toString("latin1").split("\n");
+function linesOf({ bytes, hash }: ReadFile, known: Map<string, LineCounts>): LineCounts {
+  const counted = known.get(hash);
+  if (counted !== undefined) return counted;
+  const counts = new Map<string, number>();
+  for (const line of bytes.toString("latin1").split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
+  known.set(hash, counts);
+  return counts;
 }

@@ -18,7 +18,7 @@ import { Announcements } from "./announcements.ts";
 import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
 import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
-import { compareFork } from "./difference.ts";
+import { forkChanges } from "./difference.ts";
 import { type ForkDifference, fileDifferences } from "./file-difference.ts";
 import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
@@ -407,7 +407,7 @@ export class Workspaces implements AsyncDisposable {
       const undone = trees.base ? await undoneChanges(trees.base) : async () => false;
       const { bases } = await Bases.of(this.store, this.forkLog, record.id, undone);
       return await untilUndisturbed(async () =>
-        fileDifferences((await compareFork({ ...trees, bases, signal })).changes, trees.fork, room),
+        fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room),
       );
     });
   }
