@@ -65,6 +65,8 @@ export async function refuseInWorkspaces(
   workspaces: Workspaces,
 ): Promise<void> {
   const file = canonicalPath(path);
+  if (isWithin(file, workspaces.layout.path))
+    throw new UsageError(`${option} ${path} is in the directory of --workspaces, which polyfs manages`);
   const holder = (await workspaces.list()).find(({ root }) => isWithin(file, canonicalPath(root)));
   if (holder !== undefined)
     throw new UsageError(`${option} ${path} is in the workspace ${holder.name}, which callers may write`);

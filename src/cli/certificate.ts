@@ -15,11 +15,18 @@ interface WatchedCertificate {
   renew(service: HttpService): void;
 }
 
+/** Node takes an empty file for no certificate, and every handshake fails. Faults: `invalid_argument`. */
+function contentOf(path: string): string {
+  const content = readNamedFile(path);
+  if (content.trim() === "") throw new Fault("invalid_argument", { message: `${path} is empty` });
+  return content;
+}
+
 export function certificateOf(config: Config, log: Log): WatchedCertificate | undefined {
   const { "tls-cert": cert, "tls-key": key } = config;
   if (cert === undefined || key === undefined) return undefined;
   const files = [cert, key].map(path => new WatchedFile(path));
-  const read = (): Certificate => ({ cert: readNamedFile(cert), key: readNamedFile(key) });
+  const read = (): Certificate => ({ cert: contentOf(cert), key: contentOf(key) });
   try {
     for (const file of files) file.changed();
     return {

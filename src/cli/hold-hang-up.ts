@@ -3,10 +3,14 @@
 
 const againMs = 20;
 
-/** To be called first. A command has no files to read again, and ends as usual. */
-export function holdHangUp(args: readonly string[]): void {
-  if (/^[a-z]+$/.test(args[0] ?? "")) return;
+/** To be called first. */
+export function holdHangUp(): void {
   process.on("SIGHUP", signal => {
     if (process.listenerCount(signal) === 1) setTimeout(() => process.emit(signal, signal), againMs).unref();
   });
+}
+
+/** A command has no files to read again, and ends as usual. */
+export function letHangUp(): void {
+  process.removeAllListeners("SIGHUP");
 }

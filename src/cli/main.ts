@@ -5,6 +5,7 @@ import { readCommandLine } from "./command-line.ts";
 import { commands } from "./commands.ts";
 import { type Config, configure } from "./config.ts";
 import { firstWord } from "./first-word.ts";
+import { letHangUp } from "./hold-hang-up.ts";
 import { logOf } from "./log.ts";
 import { suggestion } from "./nearest.ts";
 import { OutputError } from "./output-error.ts";
@@ -20,7 +21,10 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
     const { word, others } = firstWord(args);
     // Only the bare word is a command: a directory of that name is `./word`.
     const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
-    if (command !== undefined) return await (await command.load())(others, environment);
+    if (command !== undefined) {
+      letHangUp();
+      return await (await command.load())(others, environment);
+    }
     const line = readCommandLine(args, process.cwd());
     if (await answered(line)) return 0;
     await refuseMistyped(word);

@@ -7,7 +7,7 @@ import { codeCache } from "./code-cache.ts";
 import { holdHangUp } from "./hold-hang-up.ts";
 import { keepCompiled } from "./keep-compiled.ts";
 
-holdHangUp(process.argv.slice(2));
+holdHangUp();
 const cache = codeCache(process.argv.slice(2), process.env);
 const compiled = runCompiled(join(__dirname, "program.cjs"), cache);
 const { value } = compiled;

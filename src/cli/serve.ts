@@ -3,7 +3,7 @@ import { closeInherited } from "../engine/workspace/system/inherited.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { Activity } from "../review/activity.ts";
 import { version } from "../version.ts";
-import { openAudit } from "./audit.ts";
+import { openAudit, refuseInWorkspaces } from "./audit.ts";
 import { withClientRoots } from "./client-roots.ts";
 import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
@@ -44,6 +44,8 @@ export async function serve(given: Config): Promise<void> {
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
   await warnOfVolatileState(config, engine.workspace, log);
+  if (workspaces !== undefined && config.audit !== undefined)
+    await refuseInWorkspaces("--audit", config.audit, workspaces);
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log, config);
   const { workspace } = engine;

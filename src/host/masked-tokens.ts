@@ -7,8 +7,9 @@ import { hash } from "node:crypto";
 export const tokenPrefix = "pfs_";
 
 const ownToken = new RegExp(`${tokenPrefix}[\\w-]{16,}`, "g");
-/** Three parts, of which the first has the beginning of a JWT. A match begins where a word does, so time is linear. */
-const threeParts = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]+/g;
+/** Words with dots between them, where a JWT may be. A match begins where a word does, so time is linear. */
+const dotted = /(?<![\w-])[\w-]+(?:\.[\w-]+){2,}/g;
+const partsOfJwt = 3;
 const tokenStart = "eyJ";
 const shortestJwt = 60;
 /** The user and the password in a URL. */
@@ -21,14 +22,28 @@ const userInfo = /:\/\/[^\s/?#"\\]+@/g;
 export function withoutTokens(text: string): string {
   let shown = text;
   if (shown.includes(tokenPrefix)) shown = shown.replace(ownToken, token => tokenPrefix + masked(token));
-  if (shown.includes(tokenStart)) shown = shown.replace(threeParts, withoutJwt);
+  if (shown.includes(tokenStart)) shown = shown.replace(dotted, withoutJwts);
   return shown.includes("://") ? shown.replace(userInfo, "://***@") : shown;
 }
 
-function withoutJwt(parts: string): string {
-  const at = parts.indexOf(tokenStart);
-  const isToken = at >= 0 && at < parts.indexOf(".") && parts.length - at >= shortestJwt;
-  return isToken ? parts.slice(0, at) + tokenStart + masked(parts.slice(at)) : parts;
+function withoutJwts(text: string): string {
+  const parts = text.split(".");
+  const shown: string[] = [];
+  for (let first = 0; first < parts.length; first++) {
+    const part = parts[first] ?? "";
+    const at = part.indexOf(tokenStart);
+    const all =
+      at < 0
+        ? ""
+        : parts
+            .slice(first, first + partsOfJwt)
+            .join(".")
+            .slice(at);
+    const isToken = first + partsOfJwt <= parts.length && all.length >= shortestJwt;
+    shown.push(isToken ? part.slice(0, at) + tokenStart + masked(all) : part);
+    if (isToken) first += partsOfJwt - 1;
+  }
+  return shown.join(".");
 }
 
 function masked(token: string): string {

@@ -51,7 +51,7 @@ function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): Audite
   if (snapshot.kind !== "directory") return leafOf(snapshot, at, workspace);
   // Without a listing, only the directory itself: its contents have their own entries.
   if (snapshot.entries === undefined) return "directory";
-  const entries: Record<string, string> = {};
+  const entries = Object.create(null) as Record<string, string>; // a file may be named __proto__
   if (collect(snapshot, "", at, workspace, entries)) return entries;
   // The hash of a listing depends on the hashes of the files below.
   return workspace.hasRules ? withheld : `directory:${snapshot.entries}`;

@@ -12,7 +12,7 @@ interface RefusalLinesOptions {
   readonly everyMs?: number;
   /** How often the others are reported. */
   readonly reportMs?: number;
-  /** How many senders are told apart. */
+  /** How many addresses are told apart. */
   readonly senders?: number;
 }
 
@@ -54,7 +54,8 @@ export class RefusalLines implements Disposable {
   #sender(who: RefusalEntry): RefusedSender {
     const { burst, everyMs, reportMs, senders } = this.#options;
     const name = JSON.stringify(who);
-    const isKnown = this.#senders.has(name) || this.#senders.size < senders;
+    // Callers are few, and known by name: addresses must not take their places.
+    const isKnown = "caller" in who || this.#senders.has(name) || this.#senders.size < senders;
     const key = isKnown ? name : "";
     const now = clock();
     const sender = this.#senders.get(key) ?? {

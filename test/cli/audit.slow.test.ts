@@ -190,6 +190,9 @@ it("an audit log or a tokens file in a workspace that callers may enter is refus
     expect([option, code, stderr]).toEqual([option, 2, expect.stringContaining("is in the workspace here")]);
   }
   expect(readdirSync(root)).toEqual(["a.txt"]);
+  const inside = join(dirname(root), "workspaces/trees/a.log");
+  const { code, stderr } = polyfs(["--workspace-name", "here", "--audit", inside, ...workspaces]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("is in the directory of --workspaces")]);
 });
 
 it.skipIf(process.platform === "win32")("an audit log that could stop the server is refused", () => {

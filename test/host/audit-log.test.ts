@@ -396,7 +396,7 @@ describe("an audit log", () => {
       using log = open();
       for (const token of [own, jwt])
         log.append({
-          paths: [`/mcp/${token}`, `x\n${token}`, `file:///a?token=${token}`, `b/${token}/c`],
+          paths: [`a.b.${token}`, `/mcp/${token}`, `x\n${token}`, `file:///a?token=${token}`, `b/${token}/c`],
           tool: token,
           reason: `unknown token "${token}"`,
           origin: `https://${token}@example.org/`,

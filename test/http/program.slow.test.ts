@@ -2,9 +2,9 @@
 // and how it ends.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect as connectPlain, createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
@@ -168,12 +168,15 @@ describe("over TLS", () => {
       return CN;
     };
     renew("first");
-    const { url, signal } = await start("--tls-cert", cert, "--tls-key", key, tree());
+    const { url, signal, said } = await start("--tls-cert", cert, "--tls-key", key, tree());
     expect(url).toMatch(/^https:/);
     expect(await served(url)).toBe("first");
-    writeFileSync(cert, "broken");
-    signal("SIGHUP");
-    expect(await served(url)).toBe("first");
+    for (const [times, content] of ["broken", ""].entries()) {
+      writeFileSync(cert, content);
+      signal("SIGHUP");
+      await expect.poll(() => said().split("the old one stays").length - 1).toBe(times + 1);
+      expect(await served(url)).toBe("first");
+    }
     renew("second");
     signal("SIGHUP");
     await expect.poll(() => served(url)).toBe("second");
@@ -256,19 +259,24 @@ describe("the log", () => {
 });
 
 describe("polyfs token rotate", () => {
-  it("makes a new secret for the same rights, and the old one is refused", async () => {
-    const file = join(tree(), "tokens.json");
-    const root = tree({ "a.txt": "content of a" });
-    const old = newToken(file, "ci", "--read", root, "--dialect", "agent-tools");
-    const { url } = await start("--tokens", file);
-    const { stdout, code } = polyfs(["token", "rotate", "ci", "--tokens", file]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^pfs_/)]);
-    const read = { name: "read_file", arguments: { path: "a.txt" } };
-    const answer = (secret: string) =>
-      modern(`${url}/mcp`, "tools/call", read, { authorization: `Bearer ${secret}` });
-    expect((await answer(old)).status).toBe(401);
-    expect((await answer(stdout.trim())).body).toContain("content of a");
-  });
+  it.each(["tokens.json", "link.json"])(
+    "makes a new secret in %s, and the old one is refused",
+    async name => {
+      const file = join(tree(), "tokens.json");
+      const named = join(dirname(file), name);
+      if (name === "link.json") symlinkSync("tokens.json", named);
+      const root = tree({ "a.txt": "content of a" });
+      const old = newToken(file, "ci", "--read", root, "--dialect", "agent-tools");
+      const { url } = await start("--tokens", file);
+      const { stdout, code } = polyfs(["token", "rotate", "ci", "--tokens", named]);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^pfs_/)]);
+      const read = { name: "read_file", arguments: { path: "a.txt" } };
+      const answer = (secret: string) =>
+        modern(`${url}/mcp`, "tools/call", read, { authorization: `Bearer ${secret}` });
+      expect((await answer(old)).status).toBe(401);
+      expect((await answer(stdout.trim())).body).toContain("content of a");
+    },
+  );
 });
 
 describe("clients with a token", () => {

@@ -37,6 +37,13 @@ describe("refused requests", () => {
     expect(lines.slice(15)).toMatchObject([{ address: "others", count: 985 }]);
   });
 
+  it("of a caller have lines of their own, however many addresses are refused", () => {
+    const { lines, refused } = refusals(5);
+    for (let n = 0; n < 100; n++) refused.take({ address: `10.0.0.${n}`, status: 401 });
+    refused.take({ caller: "ann", status: 429 });
+    expect(lines.at(-1)).toEqual({ caller: "ann", status: 429 });
+  });
+
   it("have lines again, one after the other, and their senders are forgotten", async () => {
     const lines: Entry[] = [];
     const options = { burst: 1, everyMs: 1, reportMs: 1, senders: 1 };

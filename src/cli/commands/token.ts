@@ -2,7 +2,7 @@
 import { plainWording, say } from "../../contract/wording.ts";
 import { dialects } from "../../dialects/index.ts";
 import { Fault } from "../../engine/fault.ts";
-import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { readNamedFile, replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
 import {
   hashText,
   newToken,
@@ -213,7 +213,7 @@ function parsed(content: string, file: string): TokenRecord[] {
 
 function save(file: string, records: readonly TokenRecord[]): void {
   try {
-    writeNamedFile(file, printTokens(records));
+    replaceNamedFile(file, printTokens(records));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     throw new UsageError(`the tokens cannot be written: ${say(plainWording, error)}`);

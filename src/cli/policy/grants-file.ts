@@ -4,7 +4,7 @@ import { clock } from "../../engine/clock.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { ApprovalGrant } from "../../engine/policy/approval.ts";
 import type { AskedAction } from "../../engine/policy/rule.ts";
-import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { readNamedFile, replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
@@ -31,7 +31,7 @@ export function readGrants(file: string): NamedGrant[] {
 export function writeGrants(file: string, grants: readonly NamedGrant[]): void {
   const now = Date.now();
   const kept = grants.filter(({ expires }) => expires === undefined || expires > now);
-  writeNamedFile(file, `${JSON.stringify({ grants: kept }, undefined, 2)}\n`);
+  replaceNamedFile(file, `${JSON.stringify({ grants: kept }, undefined, 2)}\n`);
 }
 
 /** The current grants. A file that cannot be read grants nothing. */

@@ -3,7 +3,7 @@
 import { Fault } from "../../engine/fault.ts";
 import type { Need } from "../../engine/policy/approval.ts";
 import { ruleName } from "../../engine/policy/rule.ts";
-import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { readNamedFile, replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
 import { claimFile } from "../claimed-file.ts";
 import type { ChosenPolicy } from "./policy-choice.ts";
@@ -26,7 +26,7 @@ export function ruleWriter({ file }: ChosenPolicy) {
     const text = `${JSON.stringify(document, undefined, 2)}\n`;
     const after = parsePolicy(text);
     if ("wrong" in after) throw new Fault("invalid_argument", { message: after.wrong.join("; ") });
-    writeNamedFile(file, text);
+    replaceNamedFile(file, text);
     return { file, text: rules.map(rule => JSON.stringify(rule)).join("\n") };
   };
 }

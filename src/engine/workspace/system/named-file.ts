@@ -117,6 +117,11 @@ export function writeNamedFile(path: string, text: string, { flush = true } = {}
   });
 }
 
+/** The same for a file that a person names. A link stays, and the file that it leads to is replaced. */
+export function replaceNamedFile(path: string, text: string): void {
+  writeNamedFile(canonicalPath(path), text);
+}
+
 /** The canonical path of a file, or the one that it will have: a link leads on even if nothing is there yet. */
 export function canonicalPath(path: string): string {
   let name = resolve(path);
