@@ -19,7 +19,7 @@ const mostPairs = 40_000;
 const mostFiles = 1000;
 const mostBytes = 4 * 1024 * 1024;
 
-interface ReadFile {
+interface ComparedFile {
   readonly path: string;
   readonly bytes: Buffer;
   readonly hash: string;
@@ -34,7 +34,7 @@ export async function pairedRenames(
   if (gone.length === 0 || appeared.length === 0) return renames;
   const slice = new TimeSlice();
   const [old, now] = [await read(gone, slice), await read(appeared, slice)];
-  const same = new Map<string, ReadFile[]>();
+  const same = new Map<string, ComparedFile[]>();
   for (const file of now) same.set(file.hash, [...(same.get(file.hash) ?? []), file]);
   const equal = old.flatMap(from =>
     (same.get(from.hash) ?? [])
@@ -65,8 +65,8 @@ export async function pairedRenames(
 /** Of many equal files, so many are tried. */
 const mostAlike = 200;
 
-async function read(files: readonly Candidate[], slice: TimeSlice): Promise<ReadFile[]> {
-  const found: ReadFile[] = [];
+async function read(files: readonly Candidate[], slice: TimeSlice): Promise<ComparedFile[]> {
+  const found: ComparedFile[] = [];
   for (const { path, side } of files.slice(0, mostFiles)) {
     if (side.kind !== "file") continue;
     if (slice.isOver) await slice.turn();
@@ -77,8 +77,8 @@ async function read(files: readonly Candidate[], slice: TimeSlice): Promise<Read
 }
 
 interface Pairing {
-  readonly from: ReadFile;
-  readonly to: ReadFile;
+  readonly from: ComparedFile;
+  readonly to: ComparedFile;
   readonly score: number;
 }
 
@@ -103,11 +103,11 @@ function pair(pairings: readonly Pairing[], renames: Map<string, string>, taken:
 }
 
 /** An empty file is like every other. */
-function isComparable(from: ReadFile, to: ReadFile): boolean {
+function isComparable(from: ComparedFile, to: ComparedFile): boolean {
   return from.bytes.length > 0 || isNamesake(from, to);
 }
 
-function isNamesake({ path: a }: ReadFile, { path: b }: ReadFile): boolean {
+function isNamesake({ path: a }: ComparedFile, { path: b }: ComparedFile): boolean {
   return a.slice(a.lastIndexOf("/") + 1) === b.slice(b.lastIndexOf("/") + 1);
 }
 
@@ -123,7 +123,7 @@ function commonParts(a: string, b: string): number {
 type LineCounts = ReadonlyMap<string, number>;
 
 /** 1 for the same bytes, 0 for nothing in common. */
-function similarity(from: ReadFile, to: ReadFile, known: Map<string, LineCounts>): number {
+function similarity(from: ComparedFile, to: ComparedFile, known: Map<string, LineCounts>): number {
   if (from.hash === to.hash) return 1;
   const [least, most] = [from, to].map(({ bytes }) => bytes.length).sort((a, b) => a - b) as [number, number];
   if (least / most < leastSimilarity || most > mostBytes) return 0;
@@ -134,7 +134,7 @@ function similarity(from: ReadFile, to: ReadFile, known: Map<string, LineCounts>
   return common / (most + 1);
 }
 
-function linesOf({ bytes, hash }: ReadFile, known: Map<string, LineCounts>): LineCounts {
+function linesOf({ bytes, hash }: ComparedFile, known: Map<string, LineCounts>): LineCounts {
   const counted = known.get(hash);
   if (counted !== undefined) return counted;
   const counts = new Map<string, number>();
