@@ -133,7 +133,8 @@ function planned(
         return side?.kind === "file" ? [{ path, side }] : [];
       });
     const ignored = new Ignored(base);
-    const kept = appeared.filter(path => !ignored.has(path, false));
+    // What a rule denies is not looked into for rules of git.
+    const kept = appeared.filter(path => isShownWhole(path) && !ignored.has(path, false));
     return { appeared: filesOf(kept, theirs), gone: filesOf(gone, origin.view) };
   };
   return planMerge({
