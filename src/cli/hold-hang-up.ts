@@ -1,16 +1,16 @@
-// SIGHUP during the start of a server. Its default is to end the process, also one that would only read its files again:
-// a supervisor may send it at any time. So it waits until the server listens for it.
+// Holds a SIGHUP that arrives while a server starts. The default action ends the process, but to a server SIGHUP means
+// that it should reread its files, and a supervisor may send it at any time. It is delivered once the server listens.
 
 const againMs = 20;
 
-/** To be called first. */
+/** Call it before anything else. */
 export function holdHangUp(): void {
   process.on("SIGHUP", signal => {
     if (process.listenerCount(signal) === 1) setTimeout(() => process.emit(signal, signal), againMs).unref();
   });
 }
 
-/** A command has no files to read again, and ends as usual. */
+/** Restores the default for commands, which have no files to reread. */
 export function letHangUp(): void {
   process.removeAllListeners("SIGHUP");
 }

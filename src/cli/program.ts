@@ -9,5 +9,5 @@ takeWorkingDirectory(); // the process is ours
 askProgramsBy(askProgram);
 
 // A failure that main does not know ends the process with a stack trace, as any unhandled rejection does.
-// What ends may have found out that it failed, though main did not: that is in the exit code of the process.
+// Code that runs at the end, such as closing the audit log, reports its failure through process.exitCode.
 main(process.argv.slice(2), process.env).then(code => process.exit(code === 0 ? process.exitCode : code));

@@ -1,6 +1,6 @@
 // Tokens in a log, by their shape. A caller may send one in the wrong place, such as a path or the name of a tool, and
-// the log must not hold what lets its reader in. The beginning of its hash is shown, because a file may have such a name,
-// too, and the log has to tell which one it was.
+// the log must not hold what lets its reader in. The beginning of its hash is shown: a file may have such a name, and
+// the log has to identify it.
 import { hash } from "node:crypto";
 
 /** How the tokens of a tokens file begin. */

@@ -12,7 +12,7 @@ interface RefusalLinesOptions {
   readonly everyMs?: number;
   /** How often the others are reported. */
   readonly reportMs?: number;
-  /** How many addresses are told apart. */
+  /** How many addresses are tracked separately. */
   readonly senders?: number;
 }
 

@@ -1,5 +1,5 @@
-// Commands that run at the same time cannot always be told apart. Undoing one of them takes nothing back that another
-// connection's command may have made, unless its path is named.
+// Changes of concurrent commands cannot always be attributed. Undoing one command leaves what another connection's
+// command may have made, unless the caller names its path.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,7 +116,7 @@ it("another replica refuses to undo a command that was not compared, and ran bes
   stopOther();
 });
 
-it("what was there before a command is nobody's, not the command's", async () => {
+it("changes made before a command started are not attributed to it", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a");
   const b = await fixture.machine("b");

@@ -6,7 +6,7 @@ import { tree } from "./fixture.ts";
 import { startOverHttp as start } from "./started-program.ts";
 import { modern, send } from "./wire.ts";
 
-it("is not ready where the store has lost changes, although nobody asks for a file", async () => {
+it("is not ready if the store has lost changes, even without any file request", async () => {
   const base = tree();
   const [store, backup, root] = ["store", "backup", "root"].map(name => join(base, name));
   if (store === undefined || backup === undefined || root === undefined) throw new Error();

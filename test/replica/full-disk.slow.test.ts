@@ -15,7 +15,7 @@ it("reads continue, writes name the disk, and others' changes arrive when there 
   const warned: string[] = [];
   const a = await fixture.machine("a", { "f.txt": "1\n" });
   const b = await fixture.machine("b", {}, { warn: message => warned.push(message) });
-  // Not told what others append: nobody asks this replica for anything while there is room.
+  // Without notifications or requests, this replica does not learn what the others append while there is room.
   b.line.isDeaf = true;
   fill(b.root);
   await a.write("g.txt", "x".repeat(300_000));

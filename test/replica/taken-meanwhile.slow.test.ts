@@ -1,5 +1,5 @@
-// A program makes a file at the path that a move, a copy or a new file from another replica takes just now. At
-// whatever moment it does, its file is there, or somebody is told that it gave way, and the history has it.
+// A program creates a file at a path that a move, a copy or a new file from another replica is about to take. Whenever
+// that happens, the file stays, or the log names it and the history keeps it.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

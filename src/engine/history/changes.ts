@@ -23,7 +23,7 @@ export interface ChangeQuery {
   readonly limit: number;
 }
 
-/** The recorded changes of a workspace, newest first. What a replica has fetched is nobody's change. */
+/** The recorded changes of a workspace, newest first. Leaves out what a replica fetched. */
 export async function listChanges(workspace: Workspace, query: ChangeQuery): Promise<ChangeRecord[]> {
   const { path, before, after = "", since = 0, connection, limit } = query;
   await workspace.othersRecorded();

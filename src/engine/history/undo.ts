@@ -102,7 +102,7 @@ async function undoOne(
   }
 }
 
-/** Nobody's work is undone with somebody else's command, unless its path is named. */
+/** Undoing a command must not undo another caller's work, unless the caller names the path. */
 function refuseOthersWork(workspace: Workspace, { id, others, files }: ChangeRecord): void {
   if (!others) return;
   const paths = files.map(({ at }) => at).filter(at => !workspace.isHidden(at));

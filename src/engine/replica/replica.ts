@@ -454,7 +454,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unpublished = isOnly ? by : unknownAuthor;
   }
 
-  /** For a disk that is full or fails: nobody says when it is better. */
+  /** Retries after a full or failing disk, which sends no notification when it recovers. */
   #tryAgainSoon(): void {
     this.#again ??= globalThis
       .setTimeout(() => {

@@ -31,7 +31,7 @@ export interface ForkTrees {
 
 const mergeable: ReadonlySet<Kind> = new Set(["file", "directory", "symlink"]);
 
-/** How often a fork is compared again because something was moved in it meanwhile. */
+/** The most comparisons of a fork in which files are moved meanwhile. */
 const comparisons = 10;
 
 /**
@@ -59,7 +59,7 @@ function isGone({ before, after }: ForkChange): boolean {
   return before !== undefined && after === undefined;
 }
 
-/** Whether something is moved in a workspace, by any server or command. */
+/** Detects recorded moves and removals in a workspace, by any server or command. */
 class Moves {
   readonly #workspace: Workspace;
   readonly #past: ReadonlySet<string>;
@@ -74,7 +74,7 @@ class Moves {
     return new Moves(workspace, new Set(workspace.archive.changes.ids()));
   }
 
-  /** Since it is watched. */
+  /** Since `watch`. */
   async any(): Promise<boolean> {
     const { archive, roots } = this.#workspace;
     await this.#workspace.allRecorded();

@@ -54,10 +54,10 @@ export interface MergeOptions {
   readonly prefer?: "fork" | "base" | undefined;
 }
 
-/** How often a comparison or a merge is tried because one side changed meanwhile. A base that is shared may change all the time. */
+/** The most attempts at a comparison or merge whose sides keep changing. A shared base may change all the time. */
 const rounds = 30;
 
-/** What is said where a side is not as it was a moment ago: a path has appeared, is gone, or is something else. */
+/** The faults of a side that changed since it was read: a path has appeared, is gone, or has another kind. */
 const overtaken: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "changed_meanwhile",
   "exists",
@@ -80,7 +80,7 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
   return await untilUndisturbed(() => mergeOnce(trees, bases, options));
 }
 
-/** Does it again where a side changed meanwhile. */
+/** Retries an action while either side keeps changing. */
 export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round++) {
     try {
@@ -242,7 +242,7 @@ function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {
 
 type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<string, Uint8Array> };
 
-/** What is noted of a merge. All files are read before its change is committed: after that, none may be missing. */
+/** The log entry of a merge. All files are read before the commit, because a file may be gone after it. */
 async function merged(changes: readonly ForkChange[]): Promise<(change: string) => Recorded> {
   const objects = new Map<string, Uint8Array>();
   const sides: Record<string, RecordedSide> = {};

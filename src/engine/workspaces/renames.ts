@@ -25,7 +25,7 @@ interface ComparedFile {
   readonly hash: string;
 }
 
-/** The new paths of files, by their old ones; of many files, those of the first. Links and directories are not compared. */
+/** The new paths of files, by their old ones. Considers the first `mostFiles` of each side. Links and directories are not compared. */
 export async function pairedRenames(
   gone: readonly Candidate[],
   appeared: readonly Candidate[],
@@ -62,7 +62,7 @@ export async function pairedRenames(
   return renames;
 }
 
-/** Of many equal files, so many are tried. */
+/** The most equal files that are tried for one old path. */
 const mostAlike = 200;
 
 async function read(files: readonly Candidate[], slice: TimeSlice): Promise<ComparedFile[]> {

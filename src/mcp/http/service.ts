@@ -89,7 +89,7 @@ export function createService(options: ServiceOptions): Service {
     separateFigures: options.separateFigures ?? false,
     notFollowing: () => {
       const replications = [...options.engine.workspace.replications];
-      // A server that nobody asks for anything would not notice. The next question finds the answer.
+      // An idle server doesn't notice by itself, so each probe starts a check. The next probe reports its result.
       if (!isLooking) {
         isLooking = true;
         void Promise.allSettled(replications.map(one => one.refresh("reads"))).then(() => {

@@ -1,5 +1,5 @@
-// The commands that run now, in any server of this user: where two run in the same directories, their changes cannot
-// be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
+// The running commands of all servers of this user. If two run in the same directories, their changes cannot be
+// attributed. Each is a file in the state directory, named after its process, so that the files of a killed server
 // are recognised. A command that begins tells those that run, because it may end before they do. Undo depends on it: what
 // a command of another connection may have made is taken back only by its path. If it cannot be found out, there was
 // such a command. The sandboxes that are in use are announced in the same way. Commits depend on those, so a sandbox

@@ -1,4 +1,4 @@
-// What a replica fetches is recorded, so that what it replaced can be restored. It is nobody's change: undoing "the
+// What a replica fetches is recorded, so that what it replaced can be restored. It belongs to no caller: undoing "the
 // last change" on a new replica would remove every file on all of them.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
