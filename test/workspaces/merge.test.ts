@@ -151,6 +151,32 @@ describe("a merge", () => {
     });
   });
 
+  it("prefers the new path with most in common among equal files, and the most similar file among others", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({
+      "a/two/i.py": alike("i"),
+      "b/one/i.py": alike("i"),
+      "m.txt": alike("m"),
+      "n.txt": alike("n", { 15: "n", 16: "n", 17: "n" }),
+    });
+    fixture.files(fork.root, {
+      "a/two/i.py": alike("i", { 3: "edit" }),
+      "n.txt": alike("n", { 3: "edit", 15: "n", 16: "n", 17: "n" }),
+    });
+    for (const name of ["a", "b", "m.txt", "n.txt"]) rmSync(join(base, name), { recursive: true });
+    fixture.files(base, {
+      "c/one/i.py": alike("i"),
+      "c/two/i.py": alike("i"),
+      "o.txt": alike("n", { 9: "base", 15: "n", 16: "n", 17: "n" }),
+    });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({
+      "c/one/i.py": alike("i"),
+      "c/two/i.py": alike("i", { 3: "edit" }),
+      "o.txt": alike("n", { 3: "edit", 9: "base", 15: "n", 16: "n", 17: "n" }),
+    });
+  });
+
   it("reports that the fork deleted one of two equal files that the base moved", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "p1/index.ts": alike("i"), "p2/index.ts": alike("i") });
