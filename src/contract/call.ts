@@ -83,6 +83,7 @@ function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Al
     session,
     revision,
     notes: context.notes,
+    uncovered: changes => context.uncovered?.(changes),
     workspace: (approved.length === 0 ? context.workspace : context.workspace.approving(approved)).as({
       action: name,
       client: session.client,

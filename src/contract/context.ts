@@ -1,6 +1,7 @@
 // The context of a call: what it may reach, and who calls.
 import type { Engine } from "../engine/engine.ts";
 import type { Fault, Faults } from "../engine/fault.ts";
+import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Session } from "./session.ts";
@@ -56,6 +57,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
+  /** Told what a command changes that the history does not cover; the last word counts. @internal */
+  uncovered?(changes: Uncovered): void;
   /** Asks a person whether something may be done; absent, or without an answer, where no person can be asked. */
   readonly approve?:
     | ((needs: readonly Need[], tool: string, proposal: Proposal) => Promise<Approval | undefined>)

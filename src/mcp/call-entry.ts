@@ -1,5 +1,6 @@
 // A call as an entry of the audit log. The text is put together here: JSON.stringify takes three times as long for an
 // object of so many short members, and every call has one.
+import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { shortened } from "../host/audit-bounds.ts";
@@ -26,6 +27,8 @@ interface CallResult {
 }
 
 const longestPaths = 4096;
+/** Of each kind of changes that the history does not cover. */
+const longestUncovered = 1024;
 /** A character has no more bytes as JSON. */
 const mostBytesOfCharacter = 6;
 /** Clients choose it; a longer one would push the lines of others out of the log. */
@@ -35,7 +38,7 @@ const longestId = 200;
 export function callEntry(
   { caller, address, dialect, workspace, bytesIn }: CallOrigin,
   { name, paths, trace }: RecordedCall,
-  { id, session, fault }: Pick<Caller, "id" | "session" | "fault">,
+  { id, session, fault, uncovered }: Pick<Caller, "id" | "session" | "fault" | "uncovered">,
   { outcome, bytesOut, ms, changes }: CallResult,
 ): string {
   return (
@@ -44,7 +47,8 @@ export function callEntry(
     `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +
-    `,"changes":${changes.length === 0 ? "[]" : auditJson(changes.map(id => auditedChange(workspace, id)))}`
+    `,"changes":${changes.length === 0 ? "[]" : auditJson(changes.map(id => auditedChange(workspace, id)))}` +
+    uncoveredOf(uncovered)
   );
 }
 
@@ -64,6 +68,14 @@ function pathsOf(paths: readonly string[]): string {
   for (const path of paths) length += path.length + 1;
   if (length * mostBytesOfCharacter <= longestPaths) return paths.map(quoted).join();
   return auditJson(shortened(paths, longestPaths)).slice(1, -1);
+}
+
+/** The kinds that there are, if any. */
+function uncoveredOf(uncovered: Uncovered = {}): string {
+  const kinds = Object.entries(uncovered).filter(([, paths]) => paths.length > 0);
+  if (kinds.length === 0) return "";
+  const shown = kinds.map(([kind, paths]) => [kind, shortened(paths, longestUncovered)]);
+  return `,"uncovered":${auditJson(Object.fromEntries(shown))}`;
 }
 
 const knownRoots = new WeakMap<readonly Root[], string>();

@@ -3,6 +3,7 @@ import type { Dialect } from "../contract/dialect.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Activity } from "../review/activity.ts";
 import type { Id } from "./jsonrpc.ts";
@@ -41,6 +42,8 @@ export interface Caller {
   readonly aborted: boolean;
   /** Why the call failed, for the record. */
   fault?: string;
+  /** What the call changed, or may have, that the history does not cover: for the record. */
+  uncovered?: Uncovered;
   /** What this caller may reach, if that is less than the engine's workspace. */
   readonly workspace?: Workspace;
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;

@@ -5,6 +5,7 @@ import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fault } from "../engine/fault.ts";
+import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
 import type { Caller, Params, ServerOptions } from "./method.ts";
@@ -46,6 +47,10 @@ export class ToolCall implements CallContext {
 
   failed({ code }: Fault): void {
     this.#caller.fault = code;
+  }
+
+  uncovered(changes: Uncovered): void {
+    this.#caller.uncovered = changes;
   }
 
   get trace(): string | undefined {

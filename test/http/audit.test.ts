@@ -4,6 +4,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { defaultSettings } from "../../src/contract/settings.ts";
+import { dialects } from "../../src/dialects/index.ts";
 import { AuditLog } from "../../src/host/audit-log.ts";
 import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
@@ -226,6 +228,55 @@ describe("the audit", () => {
     const params = { ...read, _meta: { traceparent: trace("2") } };
     await legacy(own, { id: 1, method: "tools/call", params }, { ...session, traceparent: trace("3") });
     expect(lines().map(line => line.trace)).toEqual(["1".repeat(32), "2".repeat(32)]);
+  });
+
+  it("says what a command changed that the history does not cover, as its answer does", async () => {
+    const root = tree({ "a.txt": "a", ".git/HEAD": "x", "node_modules/m/i.js": "y" });
+    const { audit, lines } = auditFile();
+    const settings = () => ({ ...defaultSettings, commands: "unsandboxed" as const });
+    const { url } = await serve([root], { audit, settings });
+    const session = await initialize(`${url}/mcp/polyfs`);
+    const run = async (command: string, more: object = {}) => {
+      const params = { name: "run_command", arguments: { command, ...more } };
+      const reply = await legacy(`${url}/mcp/polyfs`, { id: 1, method: "tools/call", params }, session);
+      return { answer: reply.body, line: lines().at(-1) };
+    };
+    const inside = await run("echo more > .git/HEAD; echo b > a.txt");
+    expect(inside.answer).toContain(".git/");
+    expect(inside.line).toMatchObject({
+      changes: [{ files: [{ at: join(root, "a.txt") }] }],
+      uncovered: { inside: [`${join(root, ".git")}/`] },
+    });
+    expect(Object.keys(inside.line.uncovered)).toEqual(["inside"]);
+    const large = await run("head -c 5000000 /dev/zero > large; mkfifo pipe");
+    expect(large.answer).toContain("not kept");
+    expect(large.line.uncovered).toEqual({ notKept: [join(root, "large"), join(root, "pipe")] });
+    const many = await run("for i in $(seq 300); do mkfifo p$i; done");
+    expect(many.line.uncovered.notKept.at(-1)).toEqual({
+      more: 301 - many.line.uncovered.notKept.length,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(JSON.stringify(many.line).length).toBeLessThan(4096);
+    expect((await run("true", { background: true })).line.uncovered).toEqual({ unknown: "background" });
+    expect((await run("echo c > a.txt")).line.uncovered).toBeUndefined();
+  });
+
+  it("says for every tool that runs commands whether what they changed is covered", async () => {
+    const settings = () => ({ ...defaultSettings, commands: "unsandboxed" as const });
+    const { audit, lines } = auditFile();
+    const { url } = await serve([tree({ ".git/HEAD": "x" })], { audit, settings });
+    const all = await Promise.all(Object.values(dialects).map(load => load()));
+    const starters = all.flatMap(({ name: dialect, tools }) =>
+      tools.flatMap(({ name, effect, input }) =>
+        effect === "runs" && input.properties?.command !== undefined ? [{ dialect, name }] : [],
+      ),
+    );
+    expect(starters.length).toBeGreaterThan(2);
+    for (const { dialect, name } of starters) {
+      const params = { name, arguments: { command: "echo $$ >> .git/HEAD" } };
+      await modern(`${url}/mcp/${dialect}`, "tools/call", params);
+      expect(lines().at(-1)).toMatchObject({ dialect, tool: name, uncovered: expect.anything() });
+    }
   });
 
   it("is rotated, keeps five old files, and never cuts a line", () => {

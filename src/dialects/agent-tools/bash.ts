@@ -44,6 +44,7 @@ export const bash = tool({
     using directory = call.workspace.commandDirectory(pathAt(call, cwd));
     const streams = new Streams();
     using _ = call.workspace.announceCommand();
+    call.uncovered?.({ unknown: "not compared" });
     const result = await run(command, {
       directory,
       keep: { head: 0, tail: 0 },

@@ -4,6 +4,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import type { Slot } from "../../contract/session.ts";
 import type { Footprint, RecordedFootprint } from "../../engine/history/footprint.ts";
+import { uncoveredIn } from "../../engine/history/uncovered.ts";
 import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -22,10 +23,11 @@ export const changedByOthers = "also changed by others at the same time";
 const namedBefore: Slot<Set<string>> = { initial: () => new Set() };
 
 export async function footprintLines(
-  { changes, complete, leftOut, unseen, shared, uncertain }: Footprint,
+  footprint: Footprint,
   recorded: RecordedFootprint | undefined,
   { workspace, session }: CallContext,
 ): Promise<string[]> {
+  const { changes, uncertain } = footprint;
   const lines: string[] = [];
   const slice = new TimeSlice();
   let more = 0;
@@ -62,18 +64,17 @@ export async function footprintLines(
       paths.filter(path => !workspace.isHidden(path.replace(/\/$/, ""))),
       workspace,
     );
-  if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);
+  const { notKept, shared, inside, tooLarge, unknown } = uncoveredIn(footprint);
+  if (notKept.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(notKept)}]`);
   if (shared.length > 0) lines.push(`[${changedByOthers}, so undo does not cover it: ${named(shared)}]`);
-  const inside = (wanted: string) =>
-    unseen.flatMap(({ path, state }) => (state === wanted && !leftOut.includes(path) ? [`${path}/`] : []));
   const heard = session.get(namedBefore);
-  const [changed, unknown] = [inside("changed"), inside("unknown").filter(path => !heard.has(path))];
-  for (const path of unknown.slice(0, mostNamed)) heard.add(path);
-  if (changed.length > 0)
-    lines.push(`[changes inside are neither listed nor covered by undo: ${named(changed)}]`);
-  if (unknown.length > 0)
-    lines.push(`[too large to compare, so changes inside are not listed, now and later: ${named(unknown)}]`);
-  if (!complete)
+  const unheard = tooLarge.filter(path => !heard.has(path));
+  for (const path of unheard.slice(0, mostNamed)) heard.add(path);
+  if (inside.length > 0)
+    lines.push(`[changes inside are neither listed nor covered by undo: ${named(inside)}]`);
+  if (unheard.length > 0)
+    lines.push(`[too large to compare, so changes inside are not listed, now and later: ${named(unheard)}]`);
+  if (unknown !== undefined)
     lines.push("[the roots are too large to find everything that a command changes; undo does not cover it]");
   return lines;
 }

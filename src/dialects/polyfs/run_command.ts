@@ -3,6 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { Before, record } from "../../engine/history/footprint.ts";
+import { uncoveredIn } from "../../engine/history/uncovered.ts";
 import type { Sandbox } from "../../engine/shell/launch.ts";
 import { type RunResult, run } from "../../engine/shell/run.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";
@@ -67,6 +68,7 @@ async function inBackground(
   const running = workspace.announceCommand();
   const onEnd = () => running[Symbol.dispose]();
   const options = { ...start, onEnd, ...(timeoutMs !== undefined && { timeoutMs }) };
+  call.uncovered?.({ unknown: "background" });
   const { id } = await session.get(jobs).start(command, options);
   return text(
     `job ${jobHandle(id, call)}\n[started; command_output shows its output, stop_command ends it. Its changes are not recorded for undo]`,
@@ -76,6 +78,7 @@ async function inBackground(
 async function toItsEnd(command: string, start: Start, timeoutMs: number, call: CallContext): Promise<Reply> {
   const { signal, workspace, session } = call;
   using before = await Before.look(workspace, signal);
+  call.uncovered?.({ unknown: "not compared" }); // until it is, which may fail
   const output = new CommandOutput();
   const result = await run(command, {
     ...start,
@@ -92,6 +95,7 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
     },
   });
   const footprint = await before.compare();
+  call.uncovered?.(uncoveredIn(footprint));
   const shown = await output.within(answerBytes(call.settings) / 2, call);
   // After the file that the output may have gone into, so that the last change is the command's.
   const change = await record(workspace, footprint, {

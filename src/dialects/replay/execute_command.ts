@@ -39,6 +39,7 @@ export const executeCommand = tool({
     const sandbox = confined(call);
     using directory = directoryFor(call.workspace, workingDirectory);
     using _ = call.workspace.announceCommand();
+    call.uncovered?.({ unknown: "not compared" });
     const result = await run(command, {
       directory,
       keep: { head: maxStreamBytes, tail: 0 },
