@@ -62,6 +62,41 @@ describe("a store that has lost changes", () => {
     expect(b.tree()).toEqual(again.tree());
   });
 
+  it("keeps what others have written under the numbers of lost changes, if a replica starts with unsent ones", async () => {
+    await using fixture = new Fixture();
+    const [store, backup] = [join(fixture.path, "store"), join(fixture.path, "backup")];
+    const a = await fixture.machine("a", { f: "1\n" }, { durability: "local" });
+    cpSync(store, backup, { recursive: true });
+    for (const name of ["lost 1", "lost 2"]) await a.write(name, "acknowledged\n");
+    await a.replica.sent();
+    a.line.isCut = true;
+    await a.write("unsent", "acknowledged\n");
+    await a.replica[Symbol.asyncDispose]();
+    await a.workspace.settled();
+    rmSync(store, { recursive: true });
+    cpSync(backup, store, { recursive: true });
+    const b = await fixture.machine("b");
+    await b.write("f", "b's\n");
+    await b.write("new", "b's\n");
+    expect(b.replica.revision).toBe(3);
+    const [theirs, warned] = [b.tree(), [] as string[]];
+
+    const again = await fixture.machine("a", {}, { warn: message => warned.push(message) });
+    await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(theirs);
+    expect(again.tree()).toEqual(theirs);
+    expect(warned.join()).toMatch(/3 files of this directory are not in the store/);
+    const [change] = [...again.workspace.archive.changes.newest()].filter(one => one.action === "set_aside");
+    await undo(again.workspace, { change: change?.id });
+    await b.replica.refresh("reads");
+    const lost = {
+      "lost 1": "644 acknowledged\n",
+      "lost 2": "644 acknowledged\n",
+      unsent: "644 acknowledged\n",
+    };
+    expect(b.tree()).toEqual({ ...theirs, ...lost });
+  });
+
   it("is not suspected by a replica that was only behind", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n", g: "1\n" });

@@ -9,7 +9,7 @@ import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
 import { assertSound, endsEarly } from "./read-log.ts";
 import { Replica } from "./replica.ts";
-import { ReplicaNote } from "./replica-note.ts";
+import { type EntryPlace, ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
@@ -119,12 +119,14 @@ async function materialise(
     throw new Fault("not_empty", { path: copy.root });
   await replica.replayOrigin(info.parent);
   const unsentSince = isKnown ? note.unsentSince : undefined;
-  if (unsentSince !== undefined && unsentSince <= info.revision) {
-    await replica.replay(unsentSince);
+  if (unsentSince !== undefined && (await hasEntry(store, info, unsentSince))) {
+    await replica.replay(unsentSince.revision);
     // Applied, and the process died before it noted that.
     await replica.replayKnown(info.revision);
     return await replica.recover();
   }
+  // The store has lost the entry that unsent changes build on. Compared with another one, they would revert it.
+  replica.forgetUnsent();
   // A directory that is only half filled when the process dies is known at the next start.
   note.workspace = replica.id;
   // The first content is not a change that could be undone.
@@ -135,6 +137,18 @@ async function materialise(
     await replica.setAside();
   }
   await replica.fill();
+}
+
+/** Whether a place that was noted is in the log. If not, the store has lost it, and others may have written since. */
+async function hasEntry(
+  store: WorkspaceStore,
+  info: WorkspaceInfo,
+  { revision, id }: EntryPlace,
+): Promise<boolean> {
+  if (revision > info.revision) return false;
+  if (id === undefined) return true;
+  const [entry] = await store.entries(info.id, revision - 1, 1);
+  return entry?.id === id;
 }
 
 function gone(): Fault {

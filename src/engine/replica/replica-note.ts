@@ -1,5 +1,5 @@
 // What a machine notes about a directory that is a replica, in the state directory: which workspace it is a copy of,
-// and the revision after which it holds changes that are not in the store yet.
+// and the place in the log after which it holds changes that are not in the store yet.
 import { dirname, join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
@@ -14,6 +14,13 @@ const unsentSuffix = ".unsent";
 const claimSuffix = ".in-use";
 
 const folderName = "replicas";
+
+/** A revision with its entry: a store that was restored from a backup may give the number to another one. */
+export interface EntryPlace {
+  readonly revision: Revision;
+  /** The id of the entry at that revision. Undefined before the first one, and in notes of earlier versions. */
+  readonly id?: string | undefined;
+}
 
 export class ReplicaNote {
   readonly root: string;
@@ -60,21 +67,23 @@ export class ReplicaNote {
   }
 
   /**
-   * The directory has changes on top of this revision that the store lacks; undefined: it has none. Faults:
+   * The directory has changes on top of this entry that the store lacks; undefined: it has none. Faults:
    * `store_unavailable` where that is not known.
    */
-  get unsentSince(): Revision | undefined {
+  get unsentSince(): EntryPlace | undefined {
     const text = contentAt(join(this.#folder, this.#name + unsentSuffix))?.toString();
     if (text === undefined) return undefined;
-    if (!/^\d+$/.test(text)) throw new Fault("store_unavailable", { reason: "damaged", detail: unreadable });
-    return Number(text);
+    const [, revision, id] = /^(\d+)(?: (\S+))?$/.exec(text) ?? [];
+    if (revision === undefined)
+      throw new Fault("store_unavailable", { reason: "damaged", detail: unreadable });
+    return { revision: Number(revision), id };
   }
 
   /** `flush`: that there are such changes must survive a power cut, how far they were sent need not. */
-  noteUnsent(revision: Revision | undefined, { flush = true } = {}): void {
+  noteUnsent(since: EntryPlace | undefined, { flush = true } = {}): void {
     const path = join(this.#folder, this.#name + unsentSuffix);
-    if (revision === undefined) unlinkIfThere(path);
-    else writeNamedFile(path, String(revision), { flush });
+    if (since === undefined) unlinkIfThere(path);
+    else writeNamedFile(path, [since.revision, since.id ?? []].flat().join(" "), { flush });
   }
 
   /** Held as long as a process keeps the directory up to date. Faults: `store_unavailable` where another one does. */

@@ -329,7 +329,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (this.#isBroken) await this.#pull();
     let made: Publication | undefined;
     const result = await attempt(async publication => {
-      this.#unsent.expect(this.#revision);
+      this.#unsent.expect({ revision: this.#revision, id: this.#head });
       made = publication;
     });
     if (made !== undefined) {
@@ -444,7 +444,7 @@ export class Replica implements Replication, AsyncDisposable {
   /** The next start does it if this process ends before. */
   #publishLater(by: By, maxBytes: number | undefined, change: OwnChange | undefined): void {
     try {
-      this.#unsent.expect(this.#revision);
+      this.#unsent.expect({ revision: this.#revision, id: this.#head });
     } catch (error) {
       this.#options.warn?.(`the next start will not send the changes of commands: ${errorText(error)}`);
     }
@@ -514,6 +514,11 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.forget();
   }
 
+  /** What the directory holds is not sent: it is set aside. */
+  forgetUnsent(): void {
+    this.#unsent.forget();
+  }
+
   async #publish(
     publication: Publication,
     complete?: boolean,
@@ -555,7 +560,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#head = id;
     for (const [id, { onto }] of this.#unanswered) if (onto < this.#revision) this.#unanswered.delete(id);
     this.#appending = false;
-    if (!this.#replaying) this.#unsent.reached(this.#revision);
+    if (!this.#replaying) this.#unsent.reached({ revision: this.#revision, id });
   }
 
   /** Applies what others have appended. In turn. */

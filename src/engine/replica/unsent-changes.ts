@@ -1,9 +1,8 @@
 // Changes that were answered and are not in the store yet (`durability: "local"`), in order. Before the first of them
-// happens, the revision that they build on is noted on the disk: after a crash they are found by comparing the
-// directory with that revision, and sent then.
-import type { Revision } from "../store/store.ts";
+// happens, the entry that they build on is noted on the disk: after a crash they are found by comparing the
+// directory with the tree at that entry, and sent then.
 import type { Publication } from "../workspace/commit/publish.ts";
-import type { ReplicaNote } from "./replica-note.ts";
+import type { EntryPlace, ReplicaNote } from "./replica-note.ts";
 
 /** With more than this, a write waits until some are sent. */
 const mostChanges = 1000;
@@ -15,14 +14,14 @@ export class UnsentChanges {
   readonly #note: ReplicaNote;
   readonly #queue: Publication[] = [];
   #bytes = 0;
-  #noted: Revision | undefined;
+  #isNoted: boolean;
   #forgetting: NodeJS.Timeout | undefined;
   /** Changes of others were applied over them, so the difference between directory and log is sent. */
   mixed = false;
 
   constructor(note: ReplicaNote) {
     this.#note = note;
-    this.#noted = note.unsentSince;
+    this.#isNoted = note.unsentSince !== undefined;
   }
 
   get isEmpty(): boolean {
@@ -31,7 +30,7 @@ export class UnsentChanges {
 
   /** Whether the directory may hold something that was promised to the others. */
   get isExpected(): boolean {
-    return this.#noted !== undefined;
+    return this.#isNoted;
   }
 
   get isFull(): boolean {
@@ -42,19 +41,17 @@ export class UnsentChanges {
     return this.#queue[0];
   }
 
-  /** Before a change happens that is built on this revision. */
-  expect(revision: Revision): void {
+  /** Before a change happens that is built on this entry. */
+  expect(head: EntryPlace): void {
     clearTimeout(this.#forgetting);
-    if (this.#noted !== undefined) return;
-    this.#note.noteUnsent(revision);
-    this.#noted = revision;
+    if (this.#isNoted) return;
+    this.#note.noteUnsent(head);
+    this.#isNoted = true;
   }
 
-  /** The directory has everything up to this revision. Compared with an older one, sent changes would look unsent. */
-  reached(revision: Revision): void {
-    if (this.#noted === undefined) return;
-    this.#note.noteUnsent(revision, { flush: false });
-    this.#noted = revision;
+  /** The directory has everything up to this entry. Compared with an older one, sent changes would look unsent. */
+  reached(head: EntryPlace): void {
+    if (this.#isNoted) this.#note.noteUnsent(head, { flush: false });
   }
 
   add(publication: Publication): void {
@@ -78,8 +75,8 @@ export class UnsentChanges {
   /** The directory holds what the log says, and nothing else. */
   forget(): void {
     clearTimeout(this.#forgetting);
-    if (this.#noted === undefined || !this.isEmpty) return;
-    this.#noted = undefined;
+    if (!this.#isNoted || !this.isEmpty) return;
+    this.#isNoted = false;
     this.#note.noteUnsent(undefined);
   }
 
