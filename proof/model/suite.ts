@@ -52,6 +52,8 @@ async function programs(
         const world = new World(servers, program);
         try {
           await fc.asyncModelRun(() => ({ model: world, real: world }), commands);
+          const standing = await servers.standingJournals();
+          if (standing.length > 0) throw new Error("a journal still holds commits after the last call");
         } catch (error) {
           failing = world;
           throw error;

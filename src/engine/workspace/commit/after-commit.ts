@@ -1,7 +1,7 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
 import type { Archive } from "../archive/archive.ts";
-import { addressOf, type HeldDirectories } from "../disk/held-directories.ts";
+import { addressOf, type EntryRef, type HeldDirectories } from "../disk/held-directories.ts";
 import { readingAt } from "../disk/if-there.ts";
 import { sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
@@ -37,24 +37,31 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
   await gently(recording(journalled, archive, places));
 }
 
-/** Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. */
+/**
+ * Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. What was
+ * in a directory that has been removed since is gone with it.
+ */
 export async function dropLater(journalled: JournalledCommit, unflushed: Unflushed): Promise<void> {
-  const { intent } = journalled;
   using places = reopened(journalled);
-  for (let at = 0; at < intent.trash.length; at += mostPurged) {
-    const some = intent.trash.slice(at, at + mostPurged);
+  const trash = trashIn(journalled, places);
+  for (let at = 0; at < trash.length; at += mostPurged) {
+    const some = trash.slice(at, at + mostPurged);
     await Promise.all(some.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
   }
-  unflushed.noteRemoved(intent.trash, places);
+  unflushed.noteRemoved(trash, places);
   journalled.held?.[Symbol.dispose]();
 }
 
 /** The same, at once. */
 export function dropNow(journalled: JournalledCommit, unflushed: Unflushed): void {
-  const { intent } = journalled;
   using places = reopened(journalled);
-  for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
-  unflushed.noteRemoved(intent.trash, places);
+  const trash = trashIn(journalled, places);
+  for (const { place, name } of trash) purge(places.handle(place), addressOf(name));
+  unflushed.noteRemoved(trash, places);
+}
+
+function trashIn({ intent }: JournalledCommit, places: HeldDirectories): EntryRef[] {
+  return intent.trash.filter(({ place }) => places.isThere(place));
 }
 
 function* recording(

@@ -29,6 +29,9 @@ import type { Step } from "./step.ts";
 import { Unflushed } from "./unflushed.ts";
 
 const checkpointMs = 50;
+/** How long a checkpoint that failed waits for the next try, at first and at most. */
+const retryMs = 1000;
+const longestRetryMs = 60_000;
 const patienceMs = 2000;
 const hurryBytes = 32 * 1024 * 1024;
 const mostTries = 20;
@@ -139,6 +142,9 @@ export class JournalPair {
   #current = 0;
   #generation = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** The same for a checkpoint that failed. Without it, other processes would wait for one until the next commit. */
+  #retryTimer: NodeJS.Timeout | undefined;
+  #retryMs = retryMs;
   #running: Promise<void> | undefined;
   readonly #tries = new WeakMap<JournalledCommit, number>();
   /** How many commits were recorded, dropped or given up, and the callers waiting for that. */
@@ -229,6 +235,14 @@ export class JournalPair {
       this.#timer = undefined;
       void this.checkpoint();
     }, checkpointMs).unref();
+  }
+
+  #scheduleRetry(): void {
+    this.#retryTimer ??= setTimeout(() => {
+      this.#retryTimer = undefined;
+      void this.checkpoint();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(2 * this.#retryMs, longestRetryMs);
   }
 
   /** Whether old content of past commits is still being removed. */
@@ -378,10 +392,16 @@ export class JournalPair {
     const [journalState, other] = this.#current === 0 ? this.#states : this.#states.toReversed();
     if (journalState === undefined || other === undefined) return;
     // A journal that could not be cleared the last time comes first: its records are older.
-    if (other.isWritten && !(await this.#clear(other))) return this.#record(journalState);
+    if (other.isWritten && !(await this.#clear(other))) {
+      this.#scheduleRetry();
+      return this.#record(journalState);
+    }
+    this.#retryMs = retryMs;
+    if (!journalState.isWritten) return;
     this.#current = 1 - this.#current;
     while (journalState.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
-    if ((await this.#clear(journalState)) && other.isWritten) this.#schedule();
+    if (!(await this.#clear(journalState))) return this.#scheduleRetry();
+    if (other.isWritten) this.#schedule();
   }
 
   /** Whether everything in the journal is durable elsewhere. If not, the journal keeps its records. */

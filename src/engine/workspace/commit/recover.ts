@@ -15,7 +15,7 @@ import {
   openRecorded,
 } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
-import { errnoOf, ifThere, isShortage } from "../errno.ts";
+import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
@@ -92,7 +92,7 @@ function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open
   const entries = [...(state === "commit" || state === "done" ? intent.trash : []), ...intent.temps];
   removeAll(entries, places);
   unflushed.noteRemoved(
-    entries.filter(({ place }) => isThere(places, place)),
+    entries.filter(({ place }) => places.isThere(place)),
     places,
   );
 }
@@ -128,13 +128,13 @@ export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?
     const entries = [...(isOver ? intent.trash : []), ...intent.temps];
     removeAll(entries, places);
     unflushed?.noteRemoved(
-      entries.filter(({ place }) => isThere(places, place)),
+      entries.filter(({ place }) => places.isThere(place)),
       places,
     );
     journalled.held?.[Symbol.dispose]();
   } else if (happened && (journalled.state === "commit" || journalled.state === "done")) {
     remember(journalled, legacy.archive, scene);
-    const there = intent.steps.filter(step => placesOf(step).every(place => isThere(places, place)));
+    const there = intent.steps.filter(step => placesOf(step).every(place => places.isThere(place)));
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
 }
@@ -179,11 +179,11 @@ function bringForward(journalled: JournalledCommit, scene: StepContext, outage?:
 function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
   for (const [i, step] of journalled.intent.steps.entries()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
-    if (!isThere(scene.places, place)) continue;
+    if (!scene.places.isThere(place)) continue;
     if (canRedo(step, i, scene)) {
       outage?.note(step, scene.places);
       redo(step, i, scene);
-    } else if (placesOf(step).every(one => isThere(scene.places, one))) removeOldName(step, i, scene);
+    } else if (placesOf(step).every(one => scene.places.isThere(one))) removeOldName(step, i, scene);
   }
 }
 
@@ -192,25 +192,21 @@ function isPossible(steps: JournalledCommit["intent"]["steps"], scene: StepConte
   return steps.every((step, i) => {
     if (step.do === "make") return true;
     const place = step.do === "move" ? step.to.place : step.at.place;
-    if (scene.places.isNew(place) && !isThere(scene.places, place)) return true;
+    if (scene.places.isNew(place) && !scene.places.isThere(place)) return true;
     return canRedo(step, i, scene);
   });
-}
-
-function isThere(places: HeldDirectories, place: number): boolean {
-  return ifThere(() => places.handle(place)) !== undefined;
 }
 
 export function takeBack(journalled: Pick<JournalledCommit, "intent">, scene: StepContext): void {
   const { steps } = journalled.intent;
   for (const [i, step] of [...steps.entries()].reverse()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
-    if (isThere(scene.places, place)) undo(step, i, scene);
+    if (scene.places.isThere(place)) undo(step, i, scene);
   }
 }
 
 export function removeAll(entries: readonly EntryRef[], places: HeldDirectories): void {
   for (const entry of entries) {
-    if (isThere(places, entry.place)) purge(places.handle(entry.place), addressOf(entry.name));
+    if (places.isThere(entry.place)) purge(places.handle(entry.place), addressOf(entry.name));
   }
 }

@@ -120,6 +120,11 @@ export class HeldDirectories implements Disposable {
     return held;
   }
 
+  /** Whether the directory exists still, where it was found. */
+  isThere(place: number): boolean {
+    return ifThere(() => this.handle(place)) !== undefined;
+  }
+
   address(entry: EntryRef): Address {
     return this.handle(entry.place).below(addressOf(entry.name));
   }

@@ -1,0 +1,58 @@
+// A journal is emptied soon after the answer. While one holds commits, other processes that ask about history wait
+// for it, so no commit may leave it standing, and a process that makes no more commits must empty it all the same.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
+import { errno, watching } from "./failing.ts";
+import { Fixture } from "./fixture.ts";
+
+/** The journals that hold commits. */
+function standing(fixture: Fixture): string[] {
+  const processes = join(fixture.state, "processes");
+  return readdirSync(processes)
+    .flatMap(folder => readdirSync(join(processes, folder)).map(name => join(folder, name)))
+    .filter(name => name.includes("journal-") && holdsCommits(join(processes, name)) !== undefined);
+}
+
+const emptied = (fixture: Fixture) =>
+  expect.poll(() => standing(fixture), { timeout: 20_000, interval: 20 }).toEqual([]);
+
+describe("a journal is emptied without another commit", () => {
+  it("where a directory was removed straight after a file in it", async () => {
+    using fixture = new Fixture({ "sub/a": "a\n", "sub/b": "b\n" });
+    await fixture.commit([{ kind: "remove", path: fixture.at("sub/a") }]);
+    await fixture.commit([{ kind: "remove", path: fixture.at("sub"), recursive: true }]);
+    expect(standing(fixture)).not.toEqual([]);
+    await emptied(fixture);
+    expect(readdirSync(fixture.inside)).toEqual([]);
+  });
+
+  it("where a directory was moved straight after a file in it was replaced", async () => {
+    using fixture = new Fixture({ "sub/a": "a\n" });
+    await fixture.commit([fixture.write("sub/a", "A\n")]);
+    await fixture.commit([{ kind: "move", from: fixture.at("sub"), to: fixture.at("moved") }]);
+    await emptied(fixture);
+    expect(readdirSync(fixture.inside)).toEqual(["moved"]);
+    expect(readdirSync(join(fixture.inside, "moved"))).toEqual(["a"]);
+  });
+
+  it("where the disk failed the first time", async () => {
+    using fixture = new Fixture({ "sub/a": "a\n" });
+    let failures = 0;
+    let committed: unknown;
+    await watching(
+      (_, name) => {
+        if (!name.startsWith("flush") || committed === undefined) return;
+        failures++;
+        throw errno("EIO", name);
+      },
+      async () => {
+        committed = await fixture.commit([fixture.write("sub/a", "A\n")]);
+        await expect.poll(() => failures, { timeout: 20_000 }).toBeGreaterThan(0);
+      },
+    );
+    expect(standing(fixture)).not.toEqual([]);
+    await emptied(fixture);
+  });
+});
