@@ -19,8 +19,7 @@ export async function netDifference(
       .filter(({ opaque }) => !opaque)
       .map(({ at, first }) => [at, first]),
   );
-  const files = netOf(records)
-    .flatMap(one => expanded(viewer, edited(one, records)))
+  const files = shownNet(viewer, records)
     .filter(({ at }) => file === undefined || at === file)
     .map((one): ShownFile => {
       const first = numbers.get(one.at);
@@ -43,47 +42,47 @@ export async function differenceToNow(
 ): Promise<Difference> {
   const { workspace } = viewer;
   const files: ShownFile[] = [];
-  for (const { at, before } of netOf(records).flatMap(one => expanded(viewer, one))) {
+  for (const { at, from, before } of shownNet(viewer, records)) {
     if (file !== undefined && at !== file) continue;
-    const [old, now] = [sideOf(workspace, before), await sideNow(workspace, at)];
-    if (isSame(old, now)) continue;
-    files.push({ at, before: old, after: now });
+    const now = await sideNow(workspace, at);
+    const isMoved = from !== undefined && now !== undefined;
+    const old = before === undefined && isMoved ? now : sideOf(workspace, before);
+    if (isSame(old, now) && !isMoved) continue;
+    files.push({ at, ...(isMoved && { from }), before: old, after: now });
   }
   return await differenceOf(viewer, files, file === undefined ? overview : wholeFile);
 }
 
-/** A file that was moved and edited in one step is compared with what it was. */
-function edited(net: NetFile, records: readonly ChangeRecord[]): NetFile {
-  if (net.from === undefined) return net;
-  for (const { files } of records) {
-    const moved = files.find(({ at, effect }) => at === net.at && effect === "moved");
-    if (moved?.before?.kind === "file" && net.after?.kind === "file") return { ...net, before: moved.before };
-  }
-  return { ...net, before: net.after };
+function shownNet(viewer: Viewer, records: readonly ChangeRecord[]): NetFile[] {
+  const net = netOf(records);
+  const listed = new Set(net.map(({ at }) => at));
+  return net.flatMap(one => [
+    visible(viewer, one),
+    ...inside(viewer, one).filter(({ at }) => !listed.has(at)), // one that was edited before is listed as it was
+  ]);
 }
 
-/** A directory that was removed or copied with what it held, file by file. */
-function expanded({ workspace }: Viewer, net: NetFile): NetFile[] {
-  const { before, after, at } = net;
+/** Where the rules hide the path that a file had before, they hide what it held there. */
+function visible({ workspace }: Viewer, net: NetFile): NetFile {
+  const { from, after } = net;
+  return from !== undefined && workspace.isHidden(from) ? { ...net, before: after } : net;
+}
+
+/** The files of a directory that was removed or copied. */
+function inside({ workspace }: Viewer, { at, before, after }: NetFile): NetFile[] {
   if (before?.kind === "directory" && after === undefined)
-    return [
-      net,
-      ...[...filesIn(workspace, at, before)].map(one => ({
-        at: one.at,
-        before: one.snapshot,
-        after: undefined,
-      })),
-    ];
+    return [...filesIn(workspace, at, before)].map(one => ({
+      at: one.at,
+      before: one.snapshot,
+      after: undefined,
+    }));
   if (after?.kind === "directory" && before === undefined)
-    return [
-      net,
-      ...[...filesIn(workspace, at, after)].map(one => ({
-        at: one.at,
-        before: undefined,
-        after: one.snapshot,
-      })),
-    ];
-  return [net];
+    return [...filesIn(workspace, at, after)].map(one => ({
+      at: one.at,
+      before: undefined,
+      after: one.snapshot,
+    }));
+  return [];
 }
 
 function isSame(a: ShownFile["before"], b: ShownFile["after"]): boolean {

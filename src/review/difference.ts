@@ -81,14 +81,14 @@ async function fileDifference(viewer: Viewer, file: ShownFile, maxLines: number)
     hunks: [],
   });
   const [old, made] = [
-    await shownText(workspace, file.at, file.before),
+    await shownText(workspace, file.from ?? file.at, file.before),
     await shownText(workspace, file.at, file.after),
   ];
   for (const reason of ["unkept", "large", "binary", "entry"] as const)
     if (old === reason || made === reason) return without(reason);
   const texts = [old, made] as (Text | "none")[];
   const [a, b] = texts.map(text => (text === "none" ? "" : (text as Text).body)) as [string, string];
-  const whole = workspace.isShownWhole(file.at);
+  const whole = [file.at, file.from ?? file.at].every(at => workspace.isShownWhole(at));
   if (a === b) return without(summary.effect === "moved" ? "moved" : whole ? "entry" : "masked");
   const counts = diffCounts(a, b);
   const { hunks, more } = await hunksOf(file.at, a, b, maxLines, whole ? file.first : undefined);

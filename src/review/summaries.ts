@@ -226,7 +226,7 @@ export function taskSummary(
                 : "changed",
         kind: kind === "special" ? "other" : kind,
         ...originOf(viewer, from),
-        ...(from === undefined && countsOf(viewer, at, before, after)),
+        ...((from === undefined || before !== after) && countsOf(viewer, at, before, after)),
       };
     }),
     fileCount: net.length,

@@ -5,7 +5,7 @@ import { plainWording, say } from "../contract/wording.ts";
 import { append } from "../engine/append.ts";
 import { Fault } from "../engine/fault.ts";
 import { concerns } from "../engine/history/changes.ts";
-import { netTexts, withoutHunks } from "../engine/history/hunks.ts";
+import { isAt, netTexts, withoutHunks } from "../engine/history/hunks.ts";
 import { type Restored, undo } from "../engine/history/undo.ts";
 import { undoHunks } from "../engine/history/undo-hunks.ts";
 import { undoMany } from "../engine/history/undo-many.ts";
@@ -123,11 +123,15 @@ async function preview(viewer: Viewer, undoing: Undoing): Promise<UndoResult> {
       });
   } else {
     for (const file of await netTexts(workspace, records, maxComparedBytes)) {
-      if (path !== undefined && !isWithin(file.at, path)) continue;
+      if (path !== undefined && !isAt(file, path)) continue;
       const own = file.hunks.map((_, i) => file.first + i);
       const chosen = hunks === undefined ? own : own.filter(number => hunks.includes(number));
       if (file.opaque && hunks === undefined) restored.push(opaque(file));
-      else if (chosen.length > 0) await attempt(() => without(workspace, file, chosen));
+      else if (chosen.length > 0)
+        await attempt(async () => {
+          const taken = await without(workspace, file, chosen);
+          return hunks === undefined ? taken.map(one => ({ ...one, ...movedBack(file) })) : taken;
+        });
     }
   }
   return { done: false, changes: [], files: await described(viewer, restored), collisions };
@@ -151,8 +155,12 @@ async function without(workspace: Workspace, file: Net, numbers: readonly number
   }));
 }
 
-function opaque({ at, from }: Net): Restored {
-  return from === undefined ? { at, did: "restored" } : { at: from, did: "moved back", from: at };
+function opaque(file: Net): Restored {
+  return { at: file.at, did: "restored", ...movedBack(file) };
+}
+
+function movedBack({ at, from }: Net): Pick<Restored, "at" | "did" | "from"> | undefined {
+  return from === undefined ? undefined : { at: from, did: "moved back", from: at };
 }
 
 const collisions = [

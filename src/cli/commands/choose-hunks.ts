@@ -1,11 +1,10 @@
 // `polyfs undo --interactive`: shows the hunks of changes one by one and asks which to undo. Answers come line by line
 // from stdin, so a script can give them, too.
 import { createInterface } from "node:readline";
-import { hunkContext, type NetText, netTexts } from "../../engine/history/hunks.ts";
+import { hunkContext, isAt, type NetText, netTexts } from "../../engine/history/hunks.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { print } from "../print.ts";
 import { colouredDiff, styleOf, visibleName } from "../style.ts";
@@ -21,7 +20,7 @@ export async function chooseHunks(
   past: ShownPast,
 ): Promise<number[]> {
   const only = path && workspace.locate(path).path;
-  const files = (await netTexts(workspace, records)).filter(({ at }) => !only || isWithin(at, only));
+  const files = (await netTexts(workspace, records)).filter(file => !only || isAt(file, only));
   const total = files.reduce((sum, { at, hunks }) => sum + (past.isWhole(at) ? hunks.length : 0), 0);
   const input = createInterface({ input: process.stdin });
   const lines = input[Symbol.asyncIterator]();
@@ -32,7 +31,7 @@ export async function chooseHunks(
     for (const file of files) {
       const name = visibleName(shownFrom(process.cwd(), file.at));
       if (file.opaque)
-        await print(process.stderr, `${name}: moved, or not text; undo the whole change for it\n`);
+        await print(process.stderr, `${name}: only moved, or not text; undo the whole change for it\n`);
       // Where values are masked, hunks of the real text can look the same.
       const isWhole = past.isWhole(file.at);
       if (!file.opaque && !isWhole)

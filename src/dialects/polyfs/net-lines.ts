@@ -20,14 +20,15 @@ export async function addNetLines(
       ? ""
       : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
   for (const [i, file] of files.entries()) {
-    const { at, from, before, after, opaque, first, mixed } = file;
+    const { at, from, before, after, opaque, first, overwrites, mixed } = file;
     const name = shownAt(workspace, at);
-    const [old, made] = [await visible(at, before), await visible(at, after)];
+    const [old, made] = [await visible(from ?? at, before), await visible(at, after)];
     const options = { context: hunkContext, room: lines.room };
     const diff = await textJob("diffStart", old.length + made.length, old, made, options);
     const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
     const moved = from === undefined || workspace.isHidden(from) ? "" : `${shownAt(workspace, from)} -> `;
-    const others = mixed ? " (with other changes of it in between)" : "";
+    const others =
+      (overwrites ? " (over another file)" : "") + (mixed ? " (with other changes of it in between)" : "");
     const counts = (opaque ? "" : ` +${diff.added} -${diff.removed}`) + others;
     if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
       lines.note(`[no room for ${counted(files.length - i, "more file")}; path=${name} shows the next]`);

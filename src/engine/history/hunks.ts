@@ -29,8 +29,10 @@ export interface NetText {
   readonly hunks: readonly (readonly LineChange[])[];
   /** The number of its first hunk. */
   readonly first: number;
-  /** Not text, or not kept: nothing can be shown, and its hunks are none. */
+  /** Only moved, not text, or not kept: nothing can be shown, and its hunks are none. */
   readonly opaque: boolean;
+  /** The move has overwritten another file. */
+  readonly overwrites: boolean;
   /** See `NetFile`. */
   readonly mixed?: boolean | undefined;
   /** What the file was like before, besides its text: for one that is put back. */
@@ -50,12 +52,14 @@ export async function netTexts(
 ): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
-  for (const { at, from, before, after, mixed } of netOf(records)) {
+  for (const { at, from, before, after, replaced, mixed } of netOf(records)) {
     const large = [before, after].some(one => one?.kind === "file" && one.size > maxBytes);
-    const [old, made] = large
-      ? (["opaque", "opaque"] as const)
-      : [await textOf(workspace, at, before), await textOf(workspace, at, after)];
-    const opaque = from !== undefined || old === "opaque" || made === "opaque";
+    const isRename = from !== undefined && before === after;
+    const [old, made] =
+      large || isRename || (from !== undefined && workspace.isHidden(from))
+        ? (["opaque", "opaque"] as const)
+        : [await textOf(workspace, from ?? at, before), await textOf(workspace, at, after)];
+    const opaque = old === "opaque" || made === "opaque";
     const texts = {
       before: old === "opaque" ? undefined : old,
       after: made === "opaque" ? undefined : made,
@@ -65,7 +69,8 @@ export async function netTexts(
     const hunks = opaque ? [] : unpackedHunks(await textJob("hunksBetween", size, ...bodies, hunkContext));
     const was =
       before?.kind === "file" ? { mode: before.mode, modified: new Date(before.modified) } : undefined;
-    files.push({ at, from, ...texts, hunks, first, opaque, mixed, was });
+    const overwrites = replaced !== undefined;
+    files.push({ at, from, ...texts, hunks, first, opaque, overwrites, mixed, was });
     first += hunks.length;
   }
   return files;
