@@ -5,7 +5,7 @@ import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { shortened } from "../host/audit-bounds.ts";
 import { auditJson } from "../host/audit-json.ts";
-import { auditedChange } from "./audited-change.ts";
+import { auditedChanges } from "./audited-change.ts";
 import type { Caller } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
 
@@ -47,7 +47,7 @@ export function callEntry(
     `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +
-    `,"changes":${changes.length === 0 ? "[]" : auditJson(changes.map(id => auditedChange(workspace, id)))}` +
+    `,"changes":${changes.length === 0 ? "[]" : auditJson(auditedChanges(workspace, changes))}` +
     uncoveredOf(uncovered)
   );
 }

@@ -1,7 +1,7 @@
 // What a person does at the review page, as an entry of the audit log: the same fields as a call, with the client
 // `review`.
 import type { PageAction } from "../review/http/page-watch.ts";
-import { auditedChange } from "./audited-change.ts";
+import { auditedChanges } from "./audited-change.ts";
 import { isRecord } from "./jsonrpc.ts";
 import { textsIn } from "./recorded-call.ts";
 
@@ -28,7 +28,7 @@ export function reviewEntry(action: PageAction): Record<string, unknown> {
     bytesIn,
     bytesOut,
     ms: Math.round(ms * 10) / 10,
-    changes: changes.map(id => auditedChange(viewer.workspace, id)),
+    changes: auditedChanges(viewer.workspace, changes),
   };
 }
 

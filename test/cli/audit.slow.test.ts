@@ -111,6 +111,9 @@ it("the audit log explains every byte that changed, including changes by command
   const steps: [name: string, given: object][] = [
     ["edit_file", { path: "a.txt", edits }],
     ["write_file", { path: "new/deep/n.txt", content: "new\n" }],
+    ["write_file", { path: "new/other/and/deeper/n.txt", content: "new\n" }],
+    ["delete_path", { path: "new", recursive: true }],
+    ["undo", {}],
     ["move_path", { from: "d", to: "moved" }],
     ["copy_path", { from: "moved", to: "copied" }],
     ["delete_path", { path: "copied", recursive: true }],
@@ -139,7 +142,13 @@ it("the audit log explains every byte that changed, including changes by command
   let changes = 0;
   for (const { changes: made } of calls)
     for (const { files, parents = [] } of made) {
-      for (const parent of parents) state.set(parent, "directory");
+      for (const { at } of files)
+        for (
+          let above = dirname(at);
+          parents.some((one: string) => isBelow(above, one));
+          above = dirname(above)
+        )
+          state.set(above, "directory");
       for (const file of files) replay(state, file);
       changes += files.length;
     }

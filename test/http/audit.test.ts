@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
 import { dialects } from "../../src/dialects/index.ts";
+import { checkAudit } from "../../src/host/audit-check.ts";
 import { AuditLog } from "../../src/host/audit-log.ts";
 import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
@@ -228,6 +229,51 @@ describe("the audit", () => {
     const params = { ...read, _meta: { traceparent: trace("2") } };
     await legacy(own, { id: 1, method: "tools/call", params }, { ...session, traceparent: trace("3") });
     expect(lines().map(line => line.trace)).toEqual(["1".repeat(32), "2".repeat(32)]);
+  });
+
+  it("has no line that is much longer than the request for a path of many directories", async () => {
+    const root = tree();
+    const { audit, lines, path } = auditFile(100_000_000);
+    const { url } = await serve([root], { audit });
+    const call = (name: string, args: object) =>
+      modern(`${url}/mcp/polyfs`, "tools/call", { name, arguments: args });
+    const deep = `${"d/".repeat(1200)}f.txt`;
+    const written = await call("write_file", { path: deep, content: "x" });
+    expect(written.message.result).toMatchObject({ content: [{ text: expect.stringContaining("f.txt") }] });
+    expect(lines()[0].changes).toMatchObject([
+      { parents: [join(root, "d")], files: [{ at: join(root, deep), after: sha256("x") }] },
+    ]);
+    await call("delete_path", { path: "d", recursive: true });
+    expect(lines()[1].changes).toMatchObject([
+      { files: [{ at: join(root, "d"), effect: "removed", before: expect.stringMatching(/^directory:/) }] },
+    ]);
+    for (const line of readFileSync(path, "utf8").split("\n")) expect(line.length).toBeLessThan(20_000);
+  });
+
+  it("lists a removed directory by name, a file named __proto__ too", async () => {
+    const root = tree({ "d/__proto__": "a", "d/constructor/__proto__": "b", "e/__proto__/c": "c" });
+    const { audit, lines, path } = auditFile();
+    const { url } = await serve([root], { audit });
+    const call = (name: string, args: object) =>
+      modern(`${url}/mcp/polyfs`, "tools/call", { name, arguments: args });
+    await call("delete_path", { path: "d", recursive: true });
+    await call("delete_path", { path: "e", recursive: true });
+    await call("write_file", { path: "__proto__", content: "d" });
+    const listed = lines().map(({ changes: [{ files }] }) => Object.entries(files[0].before ?? {}));
+    expect(listed.map(entries => entries.sort())).toEqual([
+      [
+        ["__proto__", sha256("a")],
+        ["constructor/", "directory"],
+        ["constructor/__proto__", sha256("b")],
+      ],
+      [
+        ["__proto__/", "directory"],
+        ["__proto__/c", sha256("c")],
+      ],
+      [],
+    ]);
+    expect(lines()[2].changes[0].files[0]).toMatchObject({ at: join(root, "__proto__"), after: sha256("d") });
+    expect(checkAudit([path]).problems).toEqual([]);
   });
 
   it("says what a command changed that the history does not cover, as its answer does", async () => {
