@@ -31,7 +31,10 @@ export const scenarios: Scenario[] = [
   {
     name: "a patch that changes, creates, deletes and renames",
     files: { a: "a", b: "b", c: "c", "t/x": "x", "t/u/y": "y", over: "over" },
-    prepare: fixture => symlinkSync("a", join(fixture.inside, "link")),
+    prepare: fixture => {
+      symlinkSync("a", join(fixture.inside, "link"));
+      symlinkSync("b", join(fixture.inside, "t/moved"));
+    },
     changes: fixture => [
       fixture.write("link", "A"),
       fixture.write("new/deep/f", "f"),
@@ -42,6 +45,7 @@ export const scenarios: Scenario[] = [
       { kind: "copy", from: fixture.at("t/x"), to: fixture.at("t/z") },
       { kind: "mkdir", path: fixture.at("empty") },
       { kind: "symlink", path: fixture.at("pointer"), target: "a" },
+      { kind: "move", from: fixture.at("t/moved"), to: fixture.at("moved") },
     ],
     options: { parents: true },
   },

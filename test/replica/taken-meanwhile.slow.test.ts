@@ -1,5 +1,5 @@
-// A program creates a file at a path that a move, a copy or a new file from another replica is about to take. Whenever
-// that happens, the file stays, or the log names it and the history keeps it.
+// A program creates a file at a path that a move, a copy, a new file or a link from another replica is about to take.
+// Whenever that happens, the file stays, or the log names it and the history keeps it.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -25,6 +25,7 @@ it.each<[string, (path: Machine["workspace"]["at"]) => Change]>([
   ["move with new content", path => ({ kind: "move", from: path("from"), to: path("to"), bytes })],
   ["copy", path => ({ kind: "copy", from: path("from"), to: path("to") })],
   ["write", path => ({ kind: "write", path: path("to"), bytes })],
+  ["symbolic link", path => ({ kind: "symlink", path: path("to"), target: "other" })],
 ])("a path that a %s takes", { timeout: 300_000 }, async (_, change) => {
   await using fixture = new Fixture();
   const warned: string[] = [];

@@ -196,7 +196,7 @@ function recase(from: Address, to: Address, step: MoveStep, places: HeldDirector
 
 /** Never replaces an entry that appears at `to` in between. */
 function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
-  if (step.kind === "file") {
+  if (isLinkable(step.kind)) {
     try {
       sys.link(from, to);
       if (isOnlyCopy(step)) makeDurable(places, step.to.place);
@@ -209,6 +209,11 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDire
   if (sys.lstat(to) !== undefined) throw new Fault("exists", { path: step.given });
   if (isOnlyCopy(step)) makeDurable(places, step.to.place);
   rename(from, to, step);
+}
+
+/** A rename would replace what is there. On Linux link(2) takes a symbolic link for itself, elsewhere it may follow it. */
+function isLinkable(kind: Kind): boolean {
+  return kind === "file" || (kind === "symlink" && byDescriptor);
 }
 
 /** Whether a step takes something to another directory that the journal does not hold. */
@@ -341,7 +346,7 @@ function redoMove(step: MoveStep, index: number, scene: StepContext): void {
 
 /** A move without replacement links and unlinks: a crash may come in between. */
 function isLinkedTwice(step: MoveStep, index: number, scene: StepContext): boolean {
-  if (step.kind !== "file" || step.away !== undefined || step.recase) return false;
+  if (!isLinkable(step.kind) || step.away !== undefined || step.recase) return false;
   return sys.lstat(scene.places.address(step.from))?.ino === scene.inodes[index];
 }
 
