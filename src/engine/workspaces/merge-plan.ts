@@ -152,32 +152,36 @@ class Planning implements MergePlan {
     const isGone = theirs === undefined || theirs.kind === "directory";
     if (!isGone && "side" in (await mergeSides(path, before, undefined, theirs))) return false;
     const to = await this.#forkRename(path);
-    if (isGone) return await this.#movedOrGone(path, to);
+    if (isGone) return await this.#movedOrGone(path, before, to);
     if (to === undefined) return false;
     const ours = this.#forkSide(to);
     const there = this.#input.theirs.at(to);
-    const result =
-      there === undefined
-        ? await this.#merged(to, before, ours, theirs)
-        : { conflict: { reason: "both_added" as const } };
-    this.#taken.add(to);
-    this.#outcomes.delete(to);
+    const { prefer } = this.#input;
+    this.#leaveOut(to);
+    if (there !== undefined && prefer === undefined) {
+      this.conflicts.push({ path: to, reason: "both_added", moved: { fork: to } });
+      return true;
+    }
+    const result = await this.#mergedOrPreferred(to, before, ours, theirs, prefer);
     if ("conflict" in result) {
       this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to } });
       return true;
     }
-    this.#put(path, theirs, after, false);
     const sources = [
       { path, side: before },
       { path: to, side: ours },
       { path, side: theirs },
     ];
-    this.#put(to, undefined, result.side, true, sources);
+    if (there !== undefined && prefer === "base") this.#put(path, theirs, result.side, true, sources);
+    else {
+      this.#put(path, theirs, after, false);
+      this.#put(to, there, result.side, true, sources);
+    }
     return true;
   }
 
   /** Neither has the file under its old name. True if that is a conflict, which is then reported. */
-  async #movedOrGone(path: string, to: string | undefined): Promise<boolean> {
+  async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
     const other = await this.#baseRename(path);
     if (other === to) return false;
     const { prefer } = this.#input;
@@ -190,19 +194,68 @@ class Planning implements MergePlan {
         this.#forkSide(at),
         this.#input.isShownWhole(at) ? { reason: "kinds" } : "masked",
       ));
+    const winner = prefer ?? (isSettled ? "fork" : undefined);
+    if (winner !== undefined && to !== undefined && other !== undefined)
+      return await this.#movedApart(before, { path, to, other }, winner);
     if (isSettled || (prefer === "base" && to === undefined)) return false;
     if (prefer !== undefined) {
-      if (prefer === "base" && to !== undefined) this.#taken.add(to);
+      if (prefer === "base" && to !== undefined) this.#leaveOut(to);
       if (prefer === "fork" && other !== undefined)
         this.#put(other, this.#input.theirs.at(other), undefined, false);
       return prefer === "base";
     }
-    if (to !== undefined) this.#taken.add(to);
+    if (to !== undefined) this.#leaveOut(to);
     const moved = { ...(to !== undefined && { fork: to }), ...(other !== undefined && { base: other }) };
     const reason =
       to === undefined ? "deleted_in_fork" : other === undefined ? "deleted_in_base" : "both_renamed";
     this.conflicts.push({ path: at, reason, moved });
     return true;
+  }
+
+  /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */
+  async #movedApart(
+    before: SideAtPath,
+    { path, to, other }: { readonly path: string; readonly to: string; readonly other: string },
+    winner: "fork" | "base",
+  ): Promise<boolean> {
+    const ours = this.#forkSide(to);
+    const theirs = this.#input.theirs.at(other);
+    const there = this.#input.theirs.at(to);
+    // Something else is in the place that was chosen: that is a conflict of its own.
+    if (winner === "fork" && there !== undefined && this.#input.prefer === undefined) return false;
+    const isOwnAtOther = this.#input.changes.some(one => one.path === other);
+    this.#leaveOut(to);
+    const result = await this.#mergedOrPreferred(to, before, ours, theirs, winner);
+    if ("conflict" in result) return false;
+    const sources = [
+      { path, side: before },
+      { path: to, side: ours },
+      { path: other, side: theirs },
+    ];
+    if (winner === "fork") {
+      if (!isOwnAtOther) this.#put(other, theirs, undefined, false);
+      this.#put(to, there, result.side, true, sources);
+    } else if (!isOwnAtOther) this.#put(other, theirs, result.side, true, sources);
+    return true;
+  }
+
+  /** What a merge of three sides gives; where they conflict, the side that wins, if one does. */
+  async #mergedOrPreferred(
+    path: string,
+    before: SideAtPath,
+    ours: SideAtPath | undefined,
+    theirs: SideAtPath | undefined,
+    winner: "fork" | "base" | undefined,
+  ): Promise<MergedSide> {
+    const result = await this.#merged(path, before, ours, theirs);
+    if ("side" in result || winner === undefined) return result;
+    return { side: winner === "fork" ? ours : theirs };
+  }
+
+  /** Keeps a path of the fork out of the merge: what is there was dealt with under another one. */
+  #leaveOut(path: string): void {
+    this.#taken.add(path);
+    this.#outcomes.delete(path);
   }
 
   #forkSide(path: string): SideAtPath | undefined {
@@ -215,7 +268,7 @@ class Planning implements MergePlan {
     if (to === undefined || this.#outcomes.has(to) || this.#input.changes.some(one => one.path === to))
       return false;
     const theirs = this.#input.theirs.at(to);
-    const result = await this.#merged(to, before, after, theirs);
+    const result = await this.#mergedOrPreferred(to, before, after, theirs, this.#input.prefer);
     if ("conflict" in result) this.conflicts.push({ path: to, ...result.conflict, moved: { base: to } });
     else {
       const own = [before, after].map(side => ({ path, side }));
@@ -230,7 +283,7 @@ class Planning implements MergePlan {
       if (before?.kind !== "file" || left !== undefined || this.#input.theirs.at(from) !== undefined)
         continue;
       if ((await this.#forkRename(from)) !== path) continue;
-      const result = await this.#merged(path, before, after, theirs);
+      const result = await this.#mergedOrPreferred(path, before, after, theirs, this.#input.prefer);
       const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
       if ("side" in result) this.#put(path, theirs, result.side, true, sources);
       else this.conflicts.push({ path, ...result.conflict });
@@ -298,11 +351,31 @@ class Planning implements MergePlan {
       const outcome = this.#outcomes.get(path);
       if (outcome?.theirs?.kind !== "directory" || outcome.side?.kind === "directory") continue;
       if (this.#isEmptied(path)) continue;
+      if (outcome.side !== undefined && this.#input.prefer === "fork") {
+        this.#removeBelow(path);
+        continue;
+      }
       this.#outcomes.delete(path);
-      if (outcome.side !== undefined) this.conflicts.push({ path, reason: "in_the_way" });
+      if (outcome.side !== undefined && this.#input.prefer === undefined)
+        this.conflicts.push({ path, reason: "in_the_way" });
     }
-    for (const { path, side } of this.#outcomes.values()) {
-      if (side !== undefined && this.#isBlocked(path)) this.conflicts.push({ path, reason: "in_the_way" });
+    for (const { path, side } of [...this.#outcomes.values()]) {
+      const above = side === undefined ? undefined : this.#blocking(path);
+      if (above === undefined) continue;
+      if (this.#input.prefer === "fork") this.#put(above, this.#input.theirs.at(above), newDirectory, false);
+      else if (this.#input.prefer === "base") this.#outcomes.delete(path);
+      else this.conflicts.push({ path, reason: "in_the_way" });
+    }
+  }
+
+  /** Everything that a directory of the base holds goes. */
+  #removeBelow(directory: string): void {
+    const { theirs } = this.#input;
+    for (const name of theirs.namesIn(directory)) {
+      const path = `${directory}/${name}`;
+      const there = theirs.at(path);
+      if (there?.kind === "directory") this.#removeBelow(path);
+      this.#put(path, there, undefined, false);
     }
   }
 
@@ -315,17 +388,19 @@ class Planning implements MergePlan {
     });
   }
 
-  /** Whether a directory above a path is something else in the base, and stays so. */
-  #isBlocked(path: string): boolean {
+  /** The path above this one that is something else than a directory in the base, and stays so. */
+  #blocking(path: string): string | undefined {
     for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
       const above = path.slice(0, slash);
       const outcome = this.#outcomes.get(above);
       const side = outcome === undefined ? this.#input.theirs.at(above) : outcome.side;
-      if (side !== undefined) return side.kind !== "directory";
+      if (side !== undefined) return side.kind === "directory" ? undefined : above;
     }
-    return false;
+    return undefined;
   }
 }
+
+const newDirectory: SideAtPath = { kind: "directory", mode: 0o755, bytes: async () => Buffer.alloc(0) };
 
 function filesOf(changes: readonly ForkChange[], which: "before" | "after"): Candidate[] {
   return changes.flatMap(change => {
