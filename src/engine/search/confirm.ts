@@ -79,11 +79,11 @@ export async function* confirmed(
 
 async function candidateOf(
   { widened, options, slice }: Confirming,
-  { path, bytes: raw, lines, proof, count }: HitBlock,
+  { path, bytes: raw, lines, proof, count, isForeign }: HitBlock,
   file: OpenFile,
 ): Promise<Confirmable | undefined> {
   const { binary, reading } = options;
-  if (await binary?.(file)) return undefined;
+  if ((isForeign && file.size > mostDecoded) || (await binary?.(file))) return undefined;
   const named = (found: FileHits): FileHits => (isEscaped(path) ? { ...found, raw } : found);
   const whole = file.whole();
   const toHits = ({ lines: found, count: all }: TextHits): FileHits =>
@@ -92,6 +92,7 @@ async function candidateOf(
   const isSmall = file.size <= smallBytes;
   const bytes = isSmall ? await file.read(0, file.size) : undefined;
   const isUnclear =
+    isForeign ||
     options.perMatch ||
     file.isMasked ||
     (widened !== undefined && !(widened.isExactOnAscii && claims.every(isPlain)));

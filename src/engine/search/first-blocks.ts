@@ -23,6 +23,8 @@ export interface HitBlock extends PathPosition {
   readonly hits: number;
   /** Whether there were more lines than memory allows. */
   readonly cut: boolean;
+  /** It is in another encoding, and no line of it was found yet (foreign-files.ts). */
+  readonly isForeign?: boolean;
 }
 
 export class FirstBlocks {

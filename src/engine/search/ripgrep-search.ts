@@ -5,11 +5,12 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { confirmed } from "./confirm.ts";
 import type { HitBlock, PathPosition } from "./first-blocks.ts";
+import { foreignBytes, withForeign } from "./foreign-files.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { reopener, rulesForRipgrep } from "./ignore-context.ts";
 import { compareBytes } from "./order.ts";
 import { hitsOf } from "./result-form.ts";
-import { isChained } from "./ripgrep.ts";
+import { isChained, type Query } from "./ripgrep.ts";
 import { launch, type RipgrepResult, type RipgrepRun } from "./ripgrep-run.ts";
 import type { Handover, SearchContext } from "./search-context.ts";
 import { walk } from "./walk.ts";
@@ -56,6 +57,7 @@ class RipgrepAttempts {
   #maxFileSize: number | undefined;
   #failures = 0;
   #isRefused = false;
+  #foreign: readonly HitBlock[] | undefined;
   /** Undefined once the query itself has to be used. */
   widened: Widened | undefined;
   /** Why the answer is not complete. */
@@ -74,7 +76,7 @@ class RipgrepAttempts {
       this.#run = undefined;
       try {
         const found = await run.blocks(behind, enough);
-        if (!this.#isToBeRepeated(found)) return found;
+        if (!this.#isToBeRepeated(found)) return withForeign(found, await this.#foreignFiles(), behind);
       } catch (error) {
         // Run the query itself to get its error message.
         if (!Fault.is(error, "invalid_pattern") || !this.#isOtherThanTyped()) throw error;
@@ -104,13 +106,40 @@ class RipgrepAttempts {
     return true;
   }
 
-  async #launch(): Promise<RipgrepRun> {
-    const { start, options, report, slice, context, query } = this.#job;
-    const timeoutMs = options.timeoutMs === undefined ? undefined : slice.left;
-    const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
-    const rules = rulesForRipgrep(start, context());
+  #launch(): Promise<RipgrepRun> {
+    const { options, report, query } = this.#job;
     const used = this.widened?.query ?? { ...query, eachMatch: this.#isRefused };
-    return await launch({ start, query: used, options: limits, rules, file: options.file }, report);
+    return this.#launched(used, { ...options, maxFileSize: this.#maxFileSize }, report);
+  }
+
+  async #launched(query: Query, options: GrepOptions, report: GrepReport): Promise<RipgrepRun> {
+    const { start, slice, context } = this.#job;
+    const timeoutMs = options.timeoutMs === undefined ? undefined : slice.left;
+    const rules = rulesForRipgrep(start, context());
+    const limits = { ...options, timeoutMs };
+    return await launch({ start, query, options: limits, rules, file: options.file }, report);
+  }
+
+  /** The files in other encodings that the run itself cannot find. */
+  async #foreignFiles(): Promise<readonly HitBlock[]> {
+    const { options, query } = this.#job;
+    if (options.reading !== "detected" || this.widened !== undefined || query.pattern === "") return [];
+    this.#foreign ??= await this.#namedForeign();
+    return this.#foreign;
+  }
+
+  async #namedForeign(): Promise<readonly HitBlock[]> {
+    const { options, report } = this.#job;
+    const own: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
+    const run = await this.#launched(foreignBytes, { ...options, form: "files", countsFiles: false }, own);
+    try {
+      const { blocks, killedBy } = await run.blocks();
+      if (killedBy !== undefined) this.incomplete = "killed";
+      report.stopped ??= own.stopped;
+      return blocks;
+    } finally {
+      run.kill();
+    }
   }
 }
 

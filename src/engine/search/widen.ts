@@ -26,7 +26,7 @@ export interface Widened {
   readonly isExactOnAscii: boolean;
 }
 
-/** Undefined if the expression is not understood, or none is needed. */
+/** Undefined if the expression is not understood: foreign-files.ts finds what ripgrep then misses. */
 export async function widened(query: Query): Promise<Widened | undefined> {
   const { pattern, literal, ignoreCase = false, multiline } = query;
   if (pattern === "" || (multiline && !literal) || /[\n\r\0]/.test(pattern)) return undefined;

@@ -103,6 +103,31 @@ describe("an encoding that cannot be detected", () => {
     fixture.reset({ "s.txt": iconv.encode(german, "latin1") });
     expect(await server.says("search_text", { pattern: "llt sch" })).toMatch(/\n2: fällt schönes Öl,\n/);
   });
+
+  it.each([
+    ["a look-ahead", { pattern: "schönes (?=Öl)" }],
+    ["a look-behind", { pattern: "(?<=fällt )schö" }],
+    ["a back-reference", { pattern: "(ü)\\S*g und s\\1" }],
+    ["inline flags", { pattern: "(?i)WÜRZIG" }],
+    ["a line break", { pattern: "schönes Öl,\nwürzig", multiline: true }],
+    ["a line break in an expression", { pattern: "Ö.,\\nw", multiline: true }],
+    ["a line break and a look-ahead", { pattern: "Öl(?=,\\nw)", multiline: true }],
+  ])("a search with %s finds them in every encoding", async (_, params) => {
+    fixture.reset({
+      "latin.txt": iconv.encode(german, "latin1"),
+      "other.txt": iconv.encode("garçon, élève\n", "latin1"),
+      "binary.bin": Buffer.from([0, 1, 2, 255, 254, 10, 0, 200]),
+      "utf8.txt": german,
+      "wide-be.txt": iconv.encode(german, "utf16be", { addBOM: false }),
+      "wide-le.txt": iconv.encode(german, "utf16le", { addBOM: false }),
+    });
+    const found = ["latin.txt", "utf8.txt", "wide-be.txt", "wide-le.txt"];
+    expect(await server.says("search_text", { ...params, output: "files" })).toBe(
+      `${found.join("\n")}\n[4 files]`,
+    );
+    for (const path of found)
+      expect(await server.says("search_text", { ...params, path })).toMatch(/\n2: fällt|\n3: würzig/);
+  });
 });
 
 /** Each way to put text into a file that is there, without naming an encoding. */
