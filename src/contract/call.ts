@@ -83,6 +83,8 @@ function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Al
     session,
     revision,
     notes: context.notes,
+    failed: fault => context.failed?.(fault),
+    failedInPart: fault => context.failedInPart?.(fault),
     uncovered: changes => context.uncovered?.(changes),
     workspace: (approved.length === 0 ? context.workspace : context.workspace.approving(approved)).as({
       action: name,

@@ -57,6 +57,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
+  /** Told why a part of the call failed that is answered in its place. @internal */
+  failedInPart?(fault: unknown): void;
   /** Told what a command changes that the history does not cover; the last word counts. @internal */
   uncovered?(changes: Uncovered): void;
   /** Asks a person whether something may be done; absent, or without an answer, where no person can be asked. */

@@ -16,8 +16,8 @@ export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
 
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
+  constructor(code: number, message: string, data?: unknown, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
     this.data = data;
   }

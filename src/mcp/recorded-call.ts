@@ -3,6 +3,7 @@
 
 import type { Effect, Tool } from "../contract/tool.ts";
 import { append } from "../engine/append.ts";
+import type { FaultCode } from "../engine/fault.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Params } from "./method.ts";
 
@@ -61,9 +62,20 @@ export function namedPaths(given: Params, parameters: readonly string[]): string
   return paths;
 }
 
+/** The faults that mean: the caller may not do that, whether or not it could be done. */
+const denials: ReadonlySet<string> = new Set<FaultCode>([
+  "denied",
+  "forbidden",
+  "irrevocable",
+  "outside_roots",
+  "protected_root",
+  "read_only",
+  "state_in_root",
+]);
+
 /** The policy decision, for the record. */
 export function decisionOf(fault: string | undefined): "denied" | "allowed" {
-  return fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed";
+  return fault !== undefined && denials.has(fault) ? "denied" : "allowed";
 }
 
 /** The texts in a parameter that holds one or several. */

@@ -5,7 +5,7 @@ import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { PageAction } from "../review/http/page-watch.ts";
 import { type CallOrigin, callEntry } from "./call-entry.ts";
-import { isRecord, RpcError } from "./jsonrpc.ts";
+import { type Id, isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import { RefusalLines } from "./refusal-lines.ts";
@@ -34,6 +34,10 @@ interface RecorderOptions {
   /** Takes the figures of each call. */
   readonly count?: (figures: Figures) => void;
 }
+
+/** Clients choose these. */
+const longestId = 200;
+const longestReason = 200;
 
 export class Recorder implements Disposable {
   readonly #options: RecorderOptions;
@@ -81,6 +85,20 @@ export class Recorder implements Disposable {
     }
   }
 
+  /** Runs a request that is not a call, and records it if it is refused. */
+  async unlessRefused(
+    about: Readonly<Record<string, unknown>>,
+    { id, session }: Pick<Caller, "id" | "session">,
+    run: () => Promise<MethodAnswer>,
+  ): Promise<MethodAnswer> {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof RpcError) this.refused({ ...about, ...refusalEntry(error, id, session.client) });
+      throw error;
+    }
+  }
+
   async #follow(changes: string[], run: () => Promise<MethodAnswer>): Promise<MethodAnswer> {
     this.#following++;
     try {
@@ -112,6 +130,12 @@ export class Recorder implements Disposable {
     for (const stop of this.#stop) stop();
     this.#refusals[Symbol.dispose]();
   }
+}
+
+/** A request that was refused with a protocol error, for the record. */
+export function refusalEntry({ code, message }: RpcError, id: Id | undefined, client?: string) {
+  const request = id === "null" ? undefined : id?.slice(0, longestId);
+  return { client, request, code, reason: message.slice(0, longestReason), decision: "denied" };
 }
 
 function contentBytes(content: unknown): number {

@@ -85,7 +85,12 @@ export function pathOf(uri: unknown, workspace: Workspace): WorkspacePath {
     return workspace.at(uri, { uris: true });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    throw new RpcError(InvalidParams, "Invalid params: uri is not a file:// URI in a root", { uri });
+    throw new RpcError(
+      InvalidParams,
+      "Invalid params: uri is not a file:// URI in a root",
+      { uri },
+      { cause: error },
+    );
   }
 }
 
@@ -120,7 +125,7 @@ function resourceError(error: unknown, uri: string, revision: ProtocolRevision, 
   if (!(error instanceof Fault)) return error;
   const missing = Fault.is(error, "not_found") || Fault.is(error, "outside_roots");
   const code = missing && eraOf(revision) === "legacy" ? ResourceNotFound : InvalidParams;
-  return new RpcError(code, say(wording, error).split("\n")[0] ?? "", { uri });
+  return new RpcError(code, say(wording, error).split("\n")[0] ?? "", { uri }, { cause: error });
 }
 
 /** Names that begin as the caller's last one does, as values of the template's `path`. */

@@ -2,6 +2,7 @@
 // the whole table; the HTTP side registers the same methods with the SDK's server, which keeps the modern era's
 // fields that are added here.
 import { offeredTools } from "../contract/call.ts";
+import { Fault } from "../engine/fault.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type {
   Caller,
@@ -72,10 +73,20 @@ export function createServer(options: ServerOptions): Server {
     offered: () =>
       namesOf(offeredTools(options.dialect, { ...options, workspace: options.engine.workspace })),
     async answer(method, params, caller) {
-      const answer = await method.run(params, caller);
+      const answer = await recorded(method, params, caller);
       return eraOf(caller.revision) === "legacy" ? answer : stamp(answer, method, info);
     },
   };
+}
+
+/** Runs a method. A fault that it words as a protocol error is noted for the record, as one of a tool is. */
+async function recorded(method: Method, params: Params, caller: Caller): Promise<MethodAnswer> {
+  try {
+    return await method.run(params, caller);
+  } catch (error) {
+    if (error instanceof RpcError && error.cause instanceof Fault) caller.fault = error.cause.code;
+    throw error;
+  }
 }
 
 const stamped = new WeakMap<MethodResult, MethodAnswer>();

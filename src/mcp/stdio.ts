@@ -2,13 +2,12 @@
 // scripts end by closing the input: running requests are finished and answered first.
 import type { Readable, Writable } from "node:stream";
 import { Connection, type ConnectionOptions } from "./connection.ts";
-import { type Id, RpcError } from "./jsonrpc.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Log } from "./log.ts";
 import { MessageWriter } from "./message-writer.ts";
 import type { Caller, MethodAnswer, ServerOptions } from "./method.ts";
 import { type RecordedCall, recordedCall } from "./recorded-call.ts";
-import { type Audit, Recorder } from "./recorder.ts";
+import { type Audit, Recorder, refusalEntry } from "./recorder.ts";
 import type { RootsListener } from "./roots.ts";
 import { createServer } from "./server.ts";
 import { traceContextOf } from "./trace-context.ts";
@@ -33,8 +32,6 @@ const maxLineBytes = 64 * 1024 * 1024;
 /** Above these the next requests are not read: a client that does not read its answers waits for itself. */
 const maxPendingBytes = 64 * 1024 * 1024;
 const maxRunning = 1024;
-const longestId = 200;
-const longestReason = 200;
 /** How long calls have to stop after a disconnect or a signal. */
 const graceMs = 2000;
 
@@ -74,7 +71,7 @@ export function serveStream(
     send,
     settled: regulate,
     record: options.audit || options.tracing ? recording(options, recorder) : undefined,
-    refused: recorder && (({ id, error }) => recorder.refused(refusalOf(error, id))),
+    refused: recorder && (({ id, error }) => recorder.refused(refusalEntry(error, id))),
   });
   const lines = new LineSplitter(maxLineBytes, {
     line: line => connection.receive(line),
@@ -119,26 +116,6 @@ function recorderOf({ engine, audit, flushAudit }: StdioOptions): Recorder | und
   return audit && new Recorder(engine.workspace, { audit, flushesAudit: flushAudit !== undefined });
 }
 
-/** For the record. */
-function refusalOf({ code, message }: RpcError, id: Id | undefined, client?: string) {
-  const request = id === "null" ? undefined : id?.slice(0, longestId);
-  return { client, request, code, reason: message.slice(0, longestReason), decision: "denied" };
-}
-
-/** Runs a request that is not a call, and records it if it is refused. */
-async function unlessRefused(
-  recorder: Recorder,
-  { id, session }: Caller,
-  run: () => Promise<MethodAnswer>,
-): Promise<MethodAnswer> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof RpcError) recorder.refused(refusalOf(error, id, session.client));
-    throw error;
-  }
-}
-
 /** Records each call, and traces each request. */
 function recording(
   { engine, dialect, tracing }: StdioOptions,
@@ -151,7 +128,7 @@ function recording(
   const find = (name: unknown) => (typeof name === "string" ? tools.get(name) : undefined);
   const recorded = (call: RecordedCall | undefined, caller: Caller, run: () => Promise<MethodAnswer>) => {
     if (recorder === undefined) return run();
-    if (call === undefined) return unlessRefused(recorder, caller, run);
+    if (call === undefined) return recorder.unlessRefused({}, caller, run);
     const { workspace } = engine;
     const { bytes: bytesIn = 0 } = caller;
     return recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);

@@ -4,12 +4,13 @@ import type { CallContext } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Fault } from "../engine/fault.ts";
+import { Fault } from "../engine/fault.ts";
 import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
 import type { Caller, Params, ServerOptions } from "./method.ts";
 import type { CallProgress } from "./progress.ts";
+import { decisionOf } from "./recorded-call.ts";
 import type { ProtocolRevision } from "./revision.ts";
 import { traceContextOf } from "./trace-context.ts";
 
@@ -47,6 +48,11 @@ export class ToolCall implements CallContext {
 
   failed({ code }: Fault): void {
     this.#caller.fault = code;
+  }
+
+  /** Of a call about several files, the record has that one was denied. */
+  failedInPart(error: unknown): void {
+    if (error instanceof Fault && decisionOf(error.code) === "denied") this.#caller.fault = error.code;
   }
 
   uncovered(changes: Uncovered): void {

@@ -231,6 +231,70 @@ describe("the audit", () => {
     expect(lines().map(line => line.trace)).toEqual(["1".repeat(32), "2".repeat(32)]);
   });
 
+  it("has one line, with its code, for each request that a method refuses, whatever its status", async () => {
+    const root = tree();
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann" });
+    const { audit, lines } = auditFile();
+    const { url } = await serve([root], { access: byTokens(tokens), audit });
+    const own = `${url}/mcp/polyfs`;
+    const session = { ...ann, ...(await initialize(own, ann)) };
+    const outside = "file:///etc/passwd";
+    const trace = { traceparent: `00-${"1".repeat(32)}-${"b".repeat(16)}-01` };
+    const notifications = { resourceSubscriptions: [outside] };
+    const answers = [
+      await legacy(own, { id: 7, method: "resources/subscribe", params: { uri: outside } }, session),
+      await legacy(own, { id: 7, method: "no/such/method", params: {} }, session),
+      await modern(own, "subscriptions/listen", { notifications }, { ...ann, ...trace }),
+      await modern(own, "tools/list", { cursor: "x" }, ann),
+      await modern(own, "no/such/method", {}, ann),
+    ];
+    expect(lines()).toHaveLength(answers.length);
+    for (const [index, { status, message }] of answers.entries()) {
+      const code = status < 400 ? { code: message.error?.code } : {};
+      expect(lines()[index]).toMatchObject({ event: "refused", caller: "ann", decision: "denied", ...code });
+    }
+    expect(lines()[0]).toMatchObject({ address: "127.0.0.1", request: "7", rpc: "resources/subscribe" });
+    expect(lines()[2]).toMatchObject({ rpc: "subscriptions/listen", trace: "1".repeat(32) });
+  });
+
+  it("does not call a request for a path outside the roots allowed, in any dialect", async () => {
+    const { audit, lines } = auditFile();
+    const root = tree({ "a.txt": "" });
+    const outside = join(tree({ "b.txt": "" }), "b.txt");
+    const { url } = await serve([root], { audit });
+    const denied = { event: "call", decision: "denied", fault: "outside_roots" };
+    const read = (path: string) => {
+      const uri = `file://${path}`;
+      return modern(`${url}/mcp/polyfs`, "resources/read", { uri }, { "mcp-name": uri });
+    };
+    await read(outside);
+    expect(lines().at(-1)).toMatchObject({ ...denied, tool: "resources/read" });
+    await read(join(root, "missing"));
+    expect(lines().at(-1)).toMatchObject({ decision: "allowed", fault: "not_found" });
+    let calls = 0;
+    for (const load of Object.values(dialects)) {
+      const { name: dialect, tools } = await load();
+      for (const { name, paths = [], input, effect } of tools) {
+        const required = input.required ?? [];
+        const isSimple = required.length > 0 && required.every(one => paths.includes(one as never));
+        if (effect === "runs" || !isSimple) continue;
+        const given = required.map(one => [
+          one,
+          input.properties?.[one]?.type === "array" ? [outside] : outside,
+        ]);
+        const params = { name, arguments: Object.fromEntries(given) };
+        const { body } = await modern(`${url}/mcp/${dialect}`, "tools/call", params);
+        expect(body).not.toBe("");
+        // Its tools want a chosen workspace first, which needs a session.
+        const expected = dialect === "file-editor" ? { fault: expect.any(String) } : denied;
+        expect([dialect, name, lines().at(-1)]).toMatchObject([dialect, name, expected]);
+        calls++;
+      }
+    }
+    expect(calls).toBeGreaterThan(10);
+  });
+
   it("has no line that is much longer than the request for a path of many directories", async () => {
     const root = tree();
     const { audit, lines, path } = auditFile(100_000_000);

@@ -18,6 +18,7 @@ export async function eachFile<T>(
       outcomes.push({ path, value: await action(path, index) });
     } catch (error) {
       if (!(error instanceof Fault) || call.signal.aborted) throw error;
+      call.failedInPart?.(error);
       outcomes.push({ path, error: say(wording, error) });
     }
   }

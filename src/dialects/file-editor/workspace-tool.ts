@@ -7,7 +7,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { inChosen } from "./chosen.ts";
 
 /** The rest of the call's context. */
-export type WorkspaceCall = Pick<CallContext, "settings" | "session" | "signal">;
+export type WorkspaceCall = Pick<CallContext, "settings" | "session" | "signal" | "failedInPart">;
 
 interface WorkspaceTool<S extends ObjectSchema> extends Omit<Tool<S>, "run"> {
   run(params: Infer<S>, workspace: Workspace, call: WorkspaceCall): Promise<Reply>;

@@ -34,6 +34,7 @@ export const getMultipleFileInfo = tool({
       try {
         return { path, ok: true, info: infoOf(path, call, { mime: params.includeMimeType }) };
       } catch (error) {
+        call.failedInPart?.(error);
         if (error instanceof Fault) return { path, ok: false, error: failureOf(error) };
         throw error;
       }

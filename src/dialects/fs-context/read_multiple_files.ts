@@ -61,6 +61,7 @@ export const readMultipleFiles = tool({
       try {
         return await readOne(path, left, choice, params, call);
       } catch (error) {
+        call.failedInPart?.(error);
         if (error instanceof Fault && error.code !== "cancelled") return failureOf(error);
         throw error;
       }

@@ -57,6 +57,7 @@ async function readAll(paths: readonly string[], reading: ReadParams, call: Call
       append(content, items);
       for (const item of items) free -= item.type === "text" ? Buffer.byteLength(item.text) : 0;
     } catch (error) {
+      call.failedInPart?.(error);
       const told = toldInline(await withNearest(error, call));
       content.push({
         type: "text",

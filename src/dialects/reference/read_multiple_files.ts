@@ -40,6 +40,7 @@ async function read(given: string, room: number, call: CallContext): Promise<str
     using file = await call.workspace.openFile(pathAt(given, call));
     return `${given}:\n${await readWhole(file, room)}\n`;
   } catch (error) {
+    call.failedInPart?.(error);
     if (error instanceof Fault) return `${given}: Error - ${told(error, "read", call)}`;
     throw error;
   }

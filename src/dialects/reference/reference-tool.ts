@@ -43,6 +43,7 @@ export async function telling(
     return await reply();
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
+    call.failed?.(error);
     return { ...text(told(error, named, call)), isError: true };
   }
 }

@@ -65,6 +65,7 @@ async function edited(
     const diff = await preview(file, edits, call);
     return diff === "(no changes)" ? `${file.at}: ${diff}` : diff;
   } catch (error) {
+    call.failedInPart?.(error);
     const { code, message } = toldInline(error);
     return `${file.at}: [error ${code}] ${message}`;
   }

@@ -1,4 +1,5 @@
 // `read_multiple_files`: up to fifty files in one call. An error is reported in the place of its file.
+import type { CallContext } from "../../contract/context.ts";
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
@@ -33,7 +34,7 @@ export const readMultipleFiles = tool({
   effect: "reads",
   leaf: true,
   paths: ["paths"],
-  async run({ paths }, { workspace }) {
+  async run({ paths }, call) {
     let room = maxAnswerBytes;
     const items: string[] = [];
     const entries: readonly unknown[] = paths;
@@ -42,7 +43,7 @@ export const readMultipleFiles = tool({
         typeof given !== "string"
           ? noPath(given)
           : i < maxFiles
-            ? await read(workspace, given, room)
+            ? await read(call, given, room)
             : tooMany(given);
       room -= item.length;
       items.push(item);
@@ -51,7 +52,8 @@ export const readMultipleFiles = tool({
   },
 });
 
-async function read(workspace: Workspace, given: string, room: number): Promise<string> {
+async function read(call: CallContext, given: string, room: number): Promise<string> {
+  const { workspace } = call;
   try {
     using file = await workspace.openFile(workspace.at(given));
     const bytes = await file.bytes(maxFileBytes);
@@ -59,6 +61,7 @@ async function read(workspace: Workspace, given: string, room: number): Promise<
     if (body.length > room) throw new Fault("too_large", { path: file.path, size: body.length, limit: room });
     return `${nativeForm(file.path)}:\n${body}`;
   } catch (error) {
+    call.failedInPart?.(error);
     return `${place(workspace, given)}:\n[error: ${toldInline(error).message}]`;
   }
 }

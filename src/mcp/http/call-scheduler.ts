@@ -1,6 +1,7 @@
 // Runs every request that a method answers: tool calls wait for their turn, and are counted and recorded. Keeps the
 // caller's workspace open while the call runs, even if the client has disconnected.
 import type { Effect } from "../../contract/tool.ts";
+import { RpcError } from "../jsonrpc.ts";
 import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
 import { type RecordedCall, recordedCall } from "../recorded-call.ts";
 import type { Recorder } from "../recorder.ts";
@@ -52,9 +53,12 @@ export class CallScheduler {
     using _kept = requestContext.hold?.();
     const trace = traceContextOf(params, requestContext.traceHeaders ?? {});
     const call = recordedCall(table.tool, name, params, trace.parent?.traceId);
-    const run = () => table.server.answer(method, params, caller);
+    const { name: who, workspace } = principal.is;
+    const answered = () => table.server.answer(method, params, caller);
+    const about = { caller: who, address, rpc: name, trace: trace.parent?.traceId };
+    const run =
+      call === undefined ? () => this.#unlessRefused(about, requestContext, caller, answered) : answered;
     if (this.#tracing === undefined) return await this.#inTurn(requestContext, call, caller, run);
-    const { workspace } = principal.is;
     const request = {
       transport: "http",
       method: name,
@@ -65,6 +69,20 @@ export class CallScheduler {
     return await this.#tracing.request({ ...request, address, trace }, caller, id =>
       this.#inTurn(requestContext, call && { ...call, trace: id }, caller, run),
     );
+  }
+
+  async #unlessRefused(
+    about: Readonly<Record<string, unknown>>,
+    requestContext: RequestContext,
+    caller: Caller,
+    run: () => Promise<MethodAnswer>,
+  ): Promise<MethodAnswer> {
+    try {
+      return await this.#recorder.unlessRefused(about, caller, run);
+    } catch (error) {
+      requestContext.recorded = error instanceof RpcError;
+      throw error;
+    }
   }
 
   /** Calls wait for their turn, and are recorded. */

@@ -58,6 +58,8 @@ interface RefusedHttp {
   readonly trace?: TraceContext;
   /** Whether it has reached a method. */
   readonly reached?: boolean | undefined;
+  /** Whether it has a line. */
+  readonly recorded?: boolean | undefined;
 }
 
 interface RefusalRecord extends RefusedHttp {
@@ -235,7 +237,8 @@ export class Front {
       if (status < 400) return given;
       const reason = await reasonOf(given);
       const { name: caller } = principal.is;
-      this.#refused(request, { status, reason, caller, rpc: method, trace, reached: requestContext.reached });
+      const { reached, recorded } = requestContext;
+      this.#refused(request, { status, reason, caller, rpc: method, trace, reached, recorded });
       return given;
     });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
@@ -306,13 +309,14 @@ export class Front {
     });
   }
 
-  #record({ reached, trace, ...entry }: RefusalRecord): void {
+  #record({ reached, recorded, trace, ...entry }: RefusalRecord): void {
     const { metrics, tracing, recorder } = this.#options;
     const { status, address, method = "" } = entry;
     metrics.refused(status);
     // A request that reached a method is a span already.
     const span = reached === true ? undefined : tracing?.refused({ method, status, address, trace });
-    recorder.refused({ ...entry, trace: span ?? trace.parent?.traceId, decision: "denied" });
+    if (recorded !== true)
+      recorder.refused({ ...entry, trace: span ?? trace.parent?.traceId, decision: "denied" });
   }
 
   #fail(

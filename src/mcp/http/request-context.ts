@@ -18,6 +18,8 @@ export interface RequestContext {
   readonly bytes: number;
   /** Whether it has reached a method, which is recorded and traced there. */
   reached?: boolean;
+  /** Whether the audit log has a line about its refusal. */
+  recorded?: boolean;
   /** The client's session; absent if there is none. */
   session?: Session;
   /** Keeps that alive while a call runs. */
