@@ -346,7 +346,7 @@ export const wording: Wording = {
     ({ path }) =>
       path === undefined
         ? "list_changes shows what can be undone."
-        : "list_changes shows its paths: one of them can be undone alone, and a directory only as a whole.",
+        : "list_changes shows its paths: one of them can be undone alone, and so can a path in a directory that it created. A directory that it deleted or moved is undone as a whole.",
   ),
   unknown_hunk: say(
     ({ hunk, hunks, within }) =>

@@ -47,12 +47,24 @@ async function restored(
   return { kind: "write", path, bytes, mode, modified: new Date(snapshot.modified), expect: "absent" };
 }
 
-/** Whether `path` holds what the snapshot holds: names, kinds and bytes. */
+/** The part of a snapshot of a directory that these names lead to; undefined if there is none, or it is not kept. */
+export function snapshotIn(
+  snapshot: Snapshot,
+  names: readonly string[],
+  objects: Objects,
+): Snapshot | undefined {
+  let found: Snapshot | undefined = snapshot;
+  for (const name of names) found = found && listedIn(found, objects)?.find(entry => entry.name === name);
+  return found;
+}
+
+/** Whether `path` holds what the snapshot holds, without the paths in `gone`: names, kinds and bytes. */
 export async function sameTree(
   workspace: Workspace,
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
+  gone: ReadonlySet<string> = new Set(),
 ): Promise<boolean> {
   const slice = new TimeSlice();
   const left: { readonly snapshot: Snapshot; readonly path: WorkspacePath }[] = [{ snapshot, path }];
@@ -60,7 +72,7 @@ export async function sameTree(
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (slice.isOver) await slice.turn();
       const { snapshot: one, path: at } = next;
-      const listed = await sameEntry(workspace, at, one, objects);
+      const listed = await sameEntry(workspace, at, one, objects, gone);
       if (listed === undefined) return false;
       for (const entry of listed) left.push({ snapshot: entry, path: at.below(entry.name) });
     }
@@ -77,6 +89,7 @@ async function sameEntry(
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
+  gone: ReadonlySet<string>,
 ): Promise<readonly SnapshotEntry[] | undefined> {
   const stat = workspace.lstat(path);
   if (stat.kind !== snapshot.kind) return undefined;
@@ -86,7 +99,8 @@ async function sameEntry(
     using file = await workspace.openUnmasked(path);
     return snapshot.hash === (await hashInTurns(await file.read(0, stat.size + 1))) ? [] : undefined;
   }
-  const listed = listedIn(snapshot, objects);
+  const isLeft = ({ name }: SnapshotEntry) => !gone.has(path.below(name).absolute);
+  const listed = listedIn(snapshot, objects)?.filter(isLeft);
   if (listed === undefined) return undefined;
   using directory = workspace.directory(path);
   return directory.entries().length === listed.length ? listed : undefined;

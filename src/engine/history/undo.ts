@@ -20,7 +20,7 @@ import { changeNamed, concerns, listChanges } from "./changes.ts";
 import { chooseOnce, confirmNotUndone } from "./choose-once.ts";
 import { lineage, placeAfter } from "./lineage.ts";
 import { withoutEmptied } from "./parents.ts";
-import { restoring, sameTree } from "./restore.ts";
+import { restoring, sameTree, snapshotIn } from "./restore.ts";
 import { collision, likeNow } from "./versions.ts";
 
 /** What to undo. */
@@ -207,7 +207,10 @@ async function inverse(
   byThen: FilesByThen = new Map(),
 ): Promise<Inverse> {
   const only = path && workspace.locate(path).path;
-  const files = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
+  const named = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
+  const { archive } = workspace;
+  const files =
+    only === undefined || named.length > 0 ? named : createdAt(record.files, only, archive.objects);
   if (files.length === 0)
     throw new Fault("unknown_change", { id: record.id, ...(path && { path: path.given }) });
   const inverses: Inverse[] = [];
@@ -231,6 +234,18 @@ async function inverse(
     kept.flatMap(one => one.changes),
   );
   return { changes, restored: outermost(kept, trees) };
+}
+
+/** What a change created at a path, as a part of a directory that is recorded as a whole. */
+function createdAt(files: readonly RecordedFile[], at: string, objects: Objects): RecordedFile[] {
+  return files.flatMap((file): RecordedFile[] => {
+    const isCreated = file.effect === "created" || (file.effect === "copied" && file.replaced === undefined);
+    if (!isCreated || file.after === undefined || !isWithin(at, file.at)) return [];
+    const after = snapshotIn(file.after, at.slice(file.at.length + 1).split("/"), objects);
+    return after === undefined || after.kind === "special"
+      ? []
+      : [{ at, effect: "created", kind: after.kind, after }];
+  });
 }
 
 function removedTree(change: Change): string[] {
@@ -332,9 +347,25 @@ class Inverting {
       if (there !== "directory") throw this.#stale();
       return { changes: [], restored, made: path.absolute };
     }
-    if (after === undefined || !(await sameTree(this.#workspace, path, after, this.#objects)))
+    if (
+      after === undefined ||
+      !(await sameTree(this.#workspace, path, after, this.#objects, this.#takenOut()))
+    )
       throw this.#stale();
     return { changes: [{ kind: "remove", path, recursive: true }], restored };
+  }
+
+  /** What undos by path have taken out of a directory that the change created. */
+  #takenOut(): ReadonlySet<string> {
+    const found = new Set<string>();
+    const redone = new Set<string>();
+    for (const { id, undoes, partial, files } of this.#later()) {
+      if (undoes === undefined || redone.has(id)) continue;
+      redone.add(undoes);
+      if (undoes !== this.#record.id || !partial) continue;
+      for (const { at, effect } of files) if (effect === "removed") found.add(at);
+    }
+    return found;
   }
 
   /** Whether what the change created was moved, and is still there. */
