@@ -9,7 +9,7 @@ import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { isForCaller, noteLine, unreadNotes } from "./reviewer-notes.ts";
-import { noteShown } from "./shown-diff.ts";
+import { latestChange, noteShown } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 
 export const listChanges = polyfsTool({
@@ -35,6 +35,7 @@ export const listChanges = polyfsTool({
     const at = path === undefined ? undefined : pathAt(call, path);
     const from = await sinceOf(since, call);
     if (before !== undefined) await changeNamed(workspace, before); // otherwise nothing would seem to be before it
+    const latest = diff ? await latestChange(call) : undefined;
     const connection = mine ? session.connection : undefined;
     const found = await changesOf(workspace, { path: at, before, ...from, connection, limit: limit + 1 });
     const lines = new AnswerLines(answerBytes(call.settings) - 100);
@@ -65,7 +66,7 @@ export const listChanges = polyfsTool({
         `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}]`,
       );
       await addNetLines(lines, shown, call, file => place === undefined || isAt(file, place));
-      noteShown(session, shown);
+      noteShown(session, shown, latest);
     }
     return text(lines.toString());
   },

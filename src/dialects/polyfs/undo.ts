@@ -22,7 +22,7 @@ import { refused } from "./failure.ts";
 import { givenAt, pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { addRestored } from "./restored-lines.ts";
-import { changesShown } from "./shown-diff.ts";
+import { changesShown, latestChange } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { dryRunProperty, notes } from "./writing.ts";
@@ -94,13 +94,8 @@ export const undo = polyfsTool({
 });
 
 /** The changes that numbers of hunks count in: those of the diff that was shown last, or else the last change. */
-async function numberedChanges({ workspace, session }: CallContext): Promise<UndoParams> {
-  let latest: string | undefined;
-  for await (const { record, earlier } of standingChanges(workspace, session)) {
-    if (!earlier) latest = record.id;
-    break;
-  }
-  const changes = changesShown(session, latest);
+async function numberedChanges(call: CallContext): Promise<UndoParams> {
+  const changes = changesShown(call.session, await latestChange(call));
   return changes === undefined ? {} : { changes };
 }
 

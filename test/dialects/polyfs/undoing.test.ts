@@ -387,6 +387,14 @@ describe("hunks without a change", () => {
     expect(fixture.read("a.txt")).toContain("twenty");
   });
 
+  it("are those of the diff also where it shows only changes before the last one", async () => {
+    const first = await edit("2", "two");
+    await server.says("write_file", { path: "b.txt", content: "changed\n" });
+    expect(await server.says("list_changes", { diff: true, path: "a.txt" })).toContain(first);
+    await server.says("undo", { hunks: [1] });
+    expect([fixture.read("a.txt"), fixture.read("b.txt")]).toEqual([numbered(40), "changed\n"]);
+  });
+
   it("are those of the last change, where something was changed since the diff", async () => {
     await edit("2", "two");
     await server.says("list_changes", { diff: true, since: "start" });
