@@ -81,6 +81,11 @@ function isCertain(deed: RoundDeed, round: Round, log: ReadLog): boolean {
   return !deed.isRecovered && inShared(deed).some(isLeft);
 }
 
+/** What was answered while the store was lost is known elsewhere once it is sent. */
+function isUnsent({ told, machine }: RoundDeed, asked: RoundDeed): boolean {
+  return told === "late" && machine !== asked.machine;
+}
+
 function inShared({ tokens }: RoundDeed): string[] {
   return [...tokens].filter(([, path]) => path === "f").map(([token]) => token);
 }
@@ -99,6 +104,7 @@ function judgeDeed(deed: RoundDeed, log: ReadLog, round: Round): string[] {
     deed.undoes !== undefined &&
     deed.said === "unknown_change" &&
     isCertain(deed.undoes, round, log) &&
+    !isUnsent(deed.undoes, deed) &&
     !round.restarted.has(deed.machine)
   )
     problems.push(`CL8 undo does not know ${deed.undoes.id} of ${deed.undoes.name}`);
