@@ -3,6 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
 import { Fixture, type Machine } from "./fixture.ts";
 
 const lines = "one\ntwo\nthree\nfour\nfive\n";
@@ -99,4 +100,35 @@ it("keeps the rest of its work if the other's change cannot be made here", async
     "new.txt": "644 mine\n",
   });
   expect(told).toEqual(["m.txt", "m.txt/inside.txt"]);
+});
+
+it("of a background job can be restored: the log names the change to undo", async () => {
+  await using fixture = new Fixture();
+  const there = await fixture.machine("b", { "f.txt": lines });
+  const warned: string[] = [];
+  const deaf = (line: Machine["line"]) => {
+    line.isDeaf = true;
+  };
+  const here = await fixture.machine("a", {}, { warn: message => warned.push(message) }, deaf);
+  here.put("new.txt", "the job's\n");
+  here.put("f.txt", lines.replace("three", "the job's"));
+  const { workspace } = there;
+  await workspace.commit([
+    { kind: "write", path: workspace.at("new.txt"), bytes: Buffer.from("theirs\n") },
+    { kind: "write", path: workspace.at("f.txt"), bytes: Buffer.from(lines.replace("three", "theirs")) },
+    { kind: "write", path: workspace.at("other.txt"), bytes: Buffer.from("theirs\n") },
+  ]);
+  await here.replica.refresh("writes");
+  expect(here.text("new.txt")).toBe("theirs\n");
+  for (const path of ["new.txt", "f.txt"]) {
+    const line = warned.find(one => one.startsWith(`${path} was changed here`)) ?? "";
+    const [, change] = /undo (\w+) with the path/.exec(line) ?? [];
+    expect(line).toContain(`with the path ${path}`);
+    await undo(here.workspace, { change, path: here.workspace.at(path) });
+  }
+  await there.replica.refresh("writes");
+  expect(there.tree()).toEqual(here.tree());
+  expect(here.text("new.txt")).toBe("the job's\n");
+  expect(here.text("f.txt")).toContain("the job's\n");
+  expect(here.text("other.txt")).toBe("theirs\n");
 });

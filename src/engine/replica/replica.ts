@@ -614,7 +614,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.mixed = isAhead;
     try {
       const bases = this.#bases.get(entry.id);
-      const overlapped = (at: string) => this.#tellOverlap(at, entry);
+      const overlapped = (at: string) => this.#tellOverlap(at, entry, entry.id);
       await this.#copy.apply(entry.id, by, operations, this.state, get, { overlapped, bases });
       this.#advance(operations, entry.id);
     } catch (error) {
@@ -657,7 +657,7 @@ export class Replica implements Replication, AsyncDisposable {
     for (const operation of operations) {
       const id = this.#copy.workspace.archive.changes.newId();
       try {
-        const overlapped = (at: string) => this.#tellOverlap(at, entry);
+        const overlapped = (at: string) => this.#tellOverlap(at, entry, id);
         await this.#copy.apply(id, by, [operation], this.state, get, { overlapped });
       } catch (error) {
         if (!isDisagreement(error)) throw error;
@@ -672,10 +672,12 @@ export class Replica implements Replication, AsyncDisposable {
     return () => void this.#commands.delete(command);
   }
 
-  #tellOverlap(at: string, { revision }: LogEntry): void {
+  /** `change`: the one here that replaced what gives way. Its undo restores that. */
+  #tellOverlap(at: string, { revision }: LogEntry, change?: string): void {
     for (const { overlapped } of this.#commands) overlapped(at);
+    const restored = change && `; undo ${change} with the path ${at} on this server restores what was here`;
     this.#options.warn?.(
-      `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history`,
+      `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history${restored ?? ""}`,
     );
   }
 
