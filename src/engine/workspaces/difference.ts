@@ -1,7 +1,7 @@
 // What a fork changed since its base was frozen, or since it was last merged. Ignored files, `.git` and special files
 // are not part of it, nor are files that a rule hides from the caller: a merge without rules includes those.
 import { Fault, type Kind } from "../fault.ts";
-import type { ChangeEffect } from "../workspace/archive/log.ts";
+import type { RecordedFile } from "../workspace/archive/log.ts";
 import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -31,26 +31,29 @@ export interface ForkTrees {
 
 const mergeable: ReadonlySet<Kind> = new Set(["file", "directory", "symlink"]);
 
-/** The most comparisons of a fork in which files are moved meanwhile. */
+/** The most comparisons of a fork that is changed meanwhile. */
 const comparisons = 10;
 
 /**
- * In the order of paths. While something is moved in the fork, a comparison may see that the old path is gone, and miss
- * the new one. So a path counts as gone only if it was gone before the others were listed, and no change has moved
- * anything since; otherwise the fork is compared again. A program that moves a file twice while the fork is compared is
- * not noticed. Faults: `base_changing`.
+ * In the order of paths. A comparison looks at one path after the other, so a change of several paths that is made
+ * meanwhile may be seen in part: a move as a deletion, or as a copy. So a comparison counts only if no such change was
+ * recorded during it, and a path as gone only if it was gone in the comparison before it too: other programs move files
+ * without a record. A program that moves a file twice while the fork is compared is not noticed. `read` reads all
+ * contents before that is decided. Faults: `base_changing`.
  */
-export async function forkChanges(trees: ForkTrees): Promise<readonly ForkChange[]> {
-  let before = await compared(trees);
-  if (!before.some(isGone)) return before;
+export async function forkChanges(
+  trees: ForkTrees,
+  { read = false }: { readonly read?: boolean } = {},
+): Promise<readonly ForkChange[]> {
+  let gone: ReadonlySet<string> = new Set();
   for (let round = 1; round <= comparisons; round++) {
-    const gone = new Set(before.filter(isGone).map(({ path }) => path));
-    const moves = await Moves.watch(trees.fork);
+    const watch = await CompoundChanges.watch(trees.fork);
     const changes = await compared(trees);
-    const left = changes.filter(isGone);
-    if (left.length === 0) return changes;
-    if (left.every(({ path }) => gone.has(path)) && !(await moves.any())) return changes;
-    before = changes;
+    if (read) for (const { after } of changes) if (after?.kind === "file") await after.bytes();
+    const left = changes.filter(isGone).map(({ path }) => path);
+    const wereGone = left.every(path => gone.has(path));
+    gone = new Set(left);
+    if (wereGone && !(await watch.any())) return changes;
   }
   throw new Fault("base_changing", { name: trees.record.name });
 }
@@ -59,8 +62,8 @@ function isGone({ before, after }: ForkChange): boolean {
   return before !== undefined && after === undefined;
 }
 
-/** Detects recorded moves and removals in a workspace, by any server or command. */
-class Moves {
+/** Detects recorded changes of several paths in a workspace, by any server or command. */
+class CompoundChanges {
   readonly #workspace: Workspace;
   readonly #past: ReadonlySet<string>;
 
@@ -69,9 +72,9 @@ class Moves {
     this.#past = past;
   }
 
-  static async watch(workspace: Workspace): Promise<Moves> {
+  static async watch(workspace: Workspace): Promise<CompoundChanges> {
     await workspace.allRecorded();
-    return new Moves(workspace, new Set(workspace.archive.changes.ids()));
+    return new CompoundChanges(workspace, new Set(workspace.archive.changes.ids()));
   }
 
   /** Since `watch`. */
@@ -79,16 +82,19 @@ class Moves {
     const { archive, roots } = this.#workspace;
     await this.#workspace.allRecorded();
     const made = archive.changes.ids().filter(id => !this.#past.has(id));
-    // A command that moves something is recorded as one that removes and creates.
-    return made.some(id =>
-      archive.changes
+    return made.some(id => {
+      const within = archive.changes
         .get(id)
-        ?.files.some(({ at, effect }) => leaves.has(effect) && roots.some(({ path }) => isWithin(at, path))),
-    );
+        ?.files.filter(({ at }) => roots.some(({ path }) => isWithin(at, path)));
+      return within !== undefined && (within.length > 1 || within.some(reachesFurther));
+    });
   }
 }
 
-const leaves: ReadonlySet<ChangeEffect> = new Set<ChangeEffect>(["moved", "removed"]);
+/** Whether the change of a path is one of other paths too: where it was moved from, or what is below it. */
+function reachesFurther({ effect, kind }: RecordedFile): boolean {
+  return effect === "moved" || effect === "removed" || (effect !== "none" && kind === "directory");
+}
 
 async function compared(trees: ForkTrees): Promise<ForkChange[]> {
   const { origin, fork, base, bases, signal } = trees;

@@ -92,7 +92,7 @@ export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> 
 }
 
 async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions): Promise<MergeResult> {
-  const changes = await forkChanges({ ...trees, bases });
+  const changes = await forkChanges({ ...trees, bases }, { read: true });
   const plan = await planned(trees, bases, changes, options.prefer);
   if (plan.conflicts.length > 0) {
     await remember(options, trees, await refusal(plan.conflicts, changes, trees));
