@@ -23,9 +23,9 @@ export function styleOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessE
 /** A text of several lines without anything that steers a terminal, or turns the order of what it prints. */
 export function visible(text: string): string {
   return text.replace(/[^\n\t]+/g, part =>
-    printable(part)
-      .replace(/[\u0080-\u009f]/g, "\ufffd")
-      .replace(turning, c => `\\u${c.charCodeAt(0).toString(16)}`),
+    printable(
+      part.replace(/[\u0080-\u009f]/g, "\ufffd").replace(turning, c => `\\u${c.charCodeAt(0).toString(16)}`),
+    ),
   );
 }
 

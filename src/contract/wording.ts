@@ -4,6 +4,7 @@
 import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.ts";
 import { humanSize } from "../engine/text/size.ts";
 import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
+import { printedName } from "../engine/workspace/name.ts";
 import { sayConflicts } from "./conflict-wording.ts";
 import { patchProblems, patternProblem } from "./problems.ts";
 
@@ -236,10 +237,7 @@ function excerpt(body: string): string {
   return body.length > 200 ? `${body.slice(0, 200)}…` : body;
 }
 
-const control = /[\u0000-\u001f\u007f]/;
-
 /** A path with its control characters made visible. */
 export function printable(path: string): string {
-  if (!control.test(path)) return path;
-  return path.replace(/[\u0000-\u001f\u007f]/g, c => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return printedName(path);
 }

@@ -40,6 +40,29 @@ describe("a written name", () => {
     );
   });
 
+  it("is printed without what would turn, hide or break the text around it, and that form leads back to it", () => {
+    const turning = [
+      "\u202e",
+      "\u202a",
+      "\u2066",
+      "\u2069",
+      "\u2028",
+      "\u2029",
+      "\u0085",
+      "\u009b",
+      "\n",
+      "\x7f",
+    ];
+    for (const char of turning) {
+      const name = written(Buffer.from(`a${char}gpj.exe`));
+      expect(printable(name)).toMatch(/^a(?:\\x[0-9a-f]{2})+gpj\.exe$/);
+      expect(readName(printable(name))).toBe(name);
+      const literal = written(Buffer.from(printable(name))); // a name that has the backslashes itself
+      expect(literal).not.toBe(name);
+      expect(bytesWritten(readName(printable(literal)))).toEqual(Buffer.from(printable(name)));
+    }
+  });
+
   it("is the text of the name if that is unambiguous", () => {
     const plain = [
       "a.txt",

@@ -2,15 +2,16 @@
 // journal, in the archive, in answers and in parameters. The two forms correspond one to one.
 //
 // Almost every name is written as its UTF-8 text. A byte that is not UTF-8 is written `\xNN`. A backslash is written
-// `\x5c` only in names where it would otherwise be read as such an escape. Printing may also escape control
-// characters (`\x0a` for a line break, see `printable`), and parsing accepts that. Paths are written name by name, so
+// `\x5c` only in names where it would otherwise be read as such an escape. Printing may also escape what would not
+// show, or change what is shown around it (`\x0a` for a line break, see `printedName`), and parsing accepts that. Paths are written name by name, so
 // a slash is always a separator.
 import { Buffer, isUtf8 } from "node:buffer";
 import { decodeBrokenUtf8 } from "../text/escape.ts";
 import { onWindows } from "./windows-path.ts";
 
 const escapes = /\\x(0[1-9a-f]|1[0-9a-f]|7f|5c|[89a-f][0-9a-f])/g;
-const controls = /[\u0001-\u001f\u007f]/g;
+/** Control characters, line and paragraph separators, and the controls of bidirectional text. */
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 /** Windows names are not bytes, and a backslash separates them. */
 const isPlain = onWindows;
 
@@ -37,6 +38,11 @@ export function readName(text: string): string {
 /** Whether system calls cannot take the written form as it is. */
 export function isEscaped(text: string): boolean {
   return !isPlain && text.includes("\\x");
+}
+
+/** A written name or path with its control characters made visible, byte by byte. */
+export function printedName(text: string): string {
+  return text.replace(controls, char => Array.from(Buffer.from(char), escapeOf).join(""));
 }
 
 const slash = Buffer.from("/");
@@ -84,9 +90,7 @@ function decoded(text: string): Buffer | undefined {
   parts.push(Buffer.from(text.slice(at), "utf8"));
   const bytes = Buffer.concat(parts);
   const form = writtenName(bytes);
-  return form === text || form.replace(controls, char => escapeOf(char.charCodeAt(0))) === text
-    ? bytes
-    : undefined;
+  return form === text || printedName(form) === text ? bytes : undefined;
 }
 
 function escapeOf(byte: number): string {
