@@ -594,8 +594,8 @@ export class Workspace implements Disposable {
 
   #writer(): Committer {
     const { state, copyAttributes } = this.#writing;
-    this.#shared.written = true;
     this.#committer ??= new Committer(this.roots, openStore(state), this.#shared.listeners, copyAttributes);
+    this.#shared.written = true; // if the store could not be opened, there is nothing to settle
     return this.#committer;
   }
 
