@@ -27,6 +27,8 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly idempotent?: boolean;
   /** Which parameters hold paths: the confinement suite attacks these. */
   readonly paths?: readonly (keyof Infer<S> & string)[];
+  /** Which other parameters say what a call acts on, for the record. */
+  readonly about?: readonly (keyof Infer<S> & string)[];
   /** The file that such a path is in, where a path may also name a part of a file. */
   readonly fileOf?: (path: string, call: CallContext) => string;
   /** Old or foreign names of parameters, accepted but not advertised: alias → name. The proper name wins. */

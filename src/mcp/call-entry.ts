@@ -27,6 +27,7 @@ interface CallResult {
 }
 
 const longestPaths = 4096;
+const longestAbout = 1024;
 /** Of each kind of changes that the history does not cover. */
 const longestUncovered = 1024;
 /** A character has no more bytes as JSON. */
@@ -37,14 +38,14 @@ const longestId = 200;
 /** The members of a JSON object. */
 export function callEntry(
   { caller, address, dialect, workspace, bytesIn }: CallOrigin,
-  { name, paths, trace }: RecordedCall,
+  { name, paths, about, trace }: RecordedCall,
   { id, session, fault, uncovered }: Pick<Caller, "id" | "session" | "fault" | "uncovered">,
   { outcome, bytesOut, ms, changes }: CallResult,
 ): string {
   return (
     `"event":"call"${member("caller", caller)}${member("client", session.client)}${member("address", address)}` +
     `${member("request", id?.slice(0, longestId))}${member("trace", trace)}${member("dialect", dialect)}${member("tool", name)}` +
-    `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]` +
+    `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]${aboutOf(about)}` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +
     `,"changes":${changes.length === 0 ? "[]" : auditJson(auditedChanges(workspace, changes))}` +
@@ -68,6 +69,10 @@ function pathsOf(paths: readonly string[]): string {
   for (const path of paths) length += path.length + 1;
   if (length * mostBytesOfCharacter <= longestPaths) return paths.map(quoted).join();
   return auditJson(shortened(paths, longestPaths)).slice(1, -1);
+}
+
+function aboutOf(about: RecordedCall["about"]): string {
+  return about === undefined ? "" : `,"about":${auditJson(shortened(about, longestAbout))}`;
 }
 
 /** The kinds that there are, if any. */

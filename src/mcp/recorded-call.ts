@@ -16,6 +16,8 @@ export interface RecordedCall {
   readonly leaf: boolean;
   /** The paths that it names. */
   readonly paths: readonly string[];
+  /** Other parameters that say what it acts on. */
+  readonly about?: Readonly<Record<string, string>>;
   /** The id of the trace that it belongs to. */
   readonly trace?: string;
 }
@@ -39,7 +41,7 @@ export function recordedCall(
     return paths && { name: method, known: true, effect: "reads", leaf: false, paths, trace };
   }
   const tool = find(params.name);
-  const { effect = "reads", leaf = false, paths = [] } = tool ?? {};
+  const { effect = "reads", leaf = false, paths = [], about } = tool ?? {};
   const given = isRecord(params.arguments) ? params.arguments : {};
   return {
     name: tool?.name ?? textsIn(params.name).join().slice(0, 100),
@@ -47,6 +49,7 @@ export function recordedCall(
     effect,
     leaf,
     paths: namedPaths(given, paths),
+    ...(about && { about: textsOf(given, about) }),
     trace,
   };
 }
@@ -72,6 +75,11 @@ const denials: ReadonlySet<string> = new Set<FaultCode>([
   "read_only",
   "state_in_root",
 ]);
+
+function textsOf(given: Params, parameters: readonly string[]): Record<string, string> {
+  const all = parameters.map(name => [name, given[name]]);
+  return Object.fromEntries(all.filter(([, value]) => typeof value === "string"));
+}
 
 /** The policy decision, for the record. */
 export function decisionOf(fault: string | undefined): "denied" | "allowed" {

@@ -232,6 +232,59 @@ function places(): { root: string; audit: string; state: string } {
   return { root: join(base, "root"), audit: join(base, "audit.log"), state: join(base, "state") };
 }
 
+it("the line of a workspace call names its action and the workspace", async () => {
+  const { root, audit, state } = places();
+  const workspaces = ["--workspaces", join(dirname(root), "workspaces"), "--state-dir", state];
+  expect(polyfs(["workspace", "adopt", "here", root, ...workspaces])).toMatchObject({ code: 0 });
+  const args = ["--audit", audit, "--workspace-name", "here", ...workspaces];
+  const wire = await start({ dialect: "polyfs", roots: [], args });
+  await wire.initialize();
+  const given = [
+    { action: "fork", name: "task", from: "nothing" },
+    { action: "merge", name: "task" },
+    { action: "drop", name: "task" },
+    { action: "drop", name: "x".repeat(100_000) },
+  ];
+  for (const one of given) await wire.request("tools/call", { name: "workspace", arguments: one });
+  await wire.close();
+  const lines = textOf(audit).split("\n");
+  const about = lines.filter(line => line.includes('"tool":"workspace"')).map(line => JSON.parse(line).about);
+  expect(about.slice(0, 3)).toEqual(given.slice(0, 3));
+  expect(about[3]).toMatchObject({ action: "drop", name: { characters: 100_000 } });
+  for (const line of lines) expect(line.length).toBeLessThan(4096);
+});
+
+it("a server whose state directory cannot be written refuses changes, reads, and ends without a stack trace", () => {
+  const { root } = places();
+  const messages = [
+    {
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} },
+    },
+    { id: 2, method: "tools/call", params: { name: "write_file", arguments: { path: "n", content: "x" } } },
+    { id: 3, method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } },
+  ];
+  const input = messages.map(message => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const other = join(dirname(root), "file");
+  writeFileSync(other, "");
+  const { code, stdout, stderr } = polyfs(["--state-dir", `${other}/state`, root], { input });
+  expect(stdout).toContain("state directory");
+  expect(stdout).toContain("1: one");
+  expect([code, stderr]).toEqual([0, expect.not.stringMatching(/^ +at /m)]);
+  const params = JSON.stringify({ path: "n", content: "x" });
+  const called = polyfs([
+    "call",
+    "--allow-write",
+    root,
+    "--state-dir",
+    `${other}/state`,
+    "write_file",
+    params,
+  ]);
+  expect([called.code, called.stderr]).toEqual([1, expect.not.stringMatching(/^ +at /m)]);
+});
+
 it("an audit log without a line is called empty, not intact", () => {
   const { audit } = places();
   writeFileSync(audit, "");

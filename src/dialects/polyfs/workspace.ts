@@ -27,6 +27,7 @@ export const workspace = polyfsTool({
     required: ["action"],
   },
   effect: "writes",
+  about: ["action", "name", "from"],
   async run({ action, name, from }, call) {
     const { workspaces } = call.engine;
     if (workspaces === undefined) throw new Fault("denied", { what: "no workspaces are served" });
