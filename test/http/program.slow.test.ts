@@ -192,6 +192,17 @@ describe("the figures", () => {
     expect((await send(`${figures}/mcp`)).status).toBe(404);
     expect((await send(`${url}/metrics`)).status).toBe(404);
   });
+
+  it("are not for a page whose name was pointed at this machine, or of another origin", async () => {
+    const { said } = await start("--metrics-listen", "0", "--allow-host", "files.example", tree());
+    const [, figures = ""] = /metrics=(\S+)/.exec(said()) ?? [];
+    const status = async (headers: Record<string, string>) =>
+      (await send(`${figures}/metrics`, { headers })).status;
+    expect(await status({ host: "evil.example" })).toBe(403);
+    expect(await status({ origin: "http://evil.example" })).toBe(403);
+    expect(await status({ host: "files.example:9464" })).toBe(200);
+    expect(await status({ host: "localhost" })).toBe(200);
+  });
 });
 
 describe("the log", () => {

@@ -11,6 +11,8 @@ const compress = promisify(gzip);
 const attempts = 4;
 const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
+/** What is read of an answer before the connection is closed. */
+const mostAnswered = 64 * 1024;
 const worthAnotherTry = new Set([408, 429, 502, 503, 504]);
 
 interface CollectorReply {
@@ -85,14 +87,20 @@ export class Sender {
         // A collector that hangs must not keep a process alive that has nothing else to do.
         sent.on("socket", socket => socket.unref());
         sent.on("response", (response: IncomingMessage) => {
-          response.on("error", failed).on("end", () =>
+          const answered = () =>
             resolve({
               status: response.statusCode ?? 0,
               retryAfter: response.headers["retry-after"],
               problem: `status ${response.statusCode}`,
-            }),
-          );
-          response.resume();
+            });
+          response.on("error", failed).on("end", answered);
+          let left = mostAnswered;
+          response.on("data", (chunk: Buffer) => {
+            left -= chunk.length;
+            if (left >= 0) return;
+            answered(); // its status counts; the rest is not read
+            response.destroy();
+          });
         });
         sent.end(bytes);
       } catch (error) {

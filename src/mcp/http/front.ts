@@ -29,6 +29,8 @@ import type { WorkspacePrincipals } from "./workspace-principals.ts";
 
 interface FrontOptions {
   readonly hostCheck: HostCheck;
+  /** For the separate address of the figures, where there is one. */
+  readonly figuresHostCheck?: HostCheck | undefined;
   readonly access: Authenticator;
   readonly tables: Tables;
   readonly places: WorkspacePrincipals;
@@ -109,17 +111,13 @@ export class Front {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host, origin } = request.headers;
+    const { origin } = request.headers;
     // A page from a foreign origin does not get to read the reason.
     let headers: Record<string, string> = {};
     try {
       const path = pathOf(request);
       if (this.#isAboutHealth(path, response)) return;
-      // Of several, Node takes the first; a proxy in front may have taken another.
-      const hosts = request.headersDistinct.host ?? [];
-      if (hosts.length === 0 && request.httpVersion === "1.1")
-        throw new Refusal(400, "Bad request: there is no Host");
-      this.#options.hostCheck.check(hosts.length > 1 ? undefined : host, origin);
+      this.#checkHost(request, this.#options.hostCheck);
       headers = this.#options.hostCheck.headersFor(origin);
       if (request.method === "OPTIONS") {
         return send(response, 204, origin === undefined ? {} : { ...preflight, ...headers });
@@ -158,6 +156,11 @@ export class Front {
   handleFigures(request: IncomingMessage, response: ServerResponse): void {
     const path = pathOf(request);
     if (this.#isAboutHealth(path, response)) return;
+    try {
+      this.#checkHost(request, this.#options.figuresHostCheck ?? this.#options.hostCheck);
+    } catch (error) {
+      return void this.#fail(request, response, {}, error);
+    }
     const found = path === "/metrics" && request.method === "GET";
     send(
       response,
@@ -165,6 +168,15 @@ export class Front {
       found ? figuresType : plain,
       found ? this.#options.printMetrics() : "not found\n",
     );
+  }
+
+  #checkHost(request: IncomingMessage, check: HostCheck): void {
+    const { host, origin } = request.headers;
+    // Of several, Node takes the first; a proxy in front may have taken another.
+    const hosts = request.headersDistinct.host ?? [];
+    if (hosts.length === 0 && request.httpVersion === "1.1")
+      throw new Refusal(400, "Bad request: there is no Host");
+    check.check(hosts.length > 1 ? undefined : host, origin);
   }
 
   #isAboutHealth(path: string, response: ServerResponse): boolean {

@@ -14,6 +14,7 @@ import { Endpoint } from "./endpoint.ts";
 import { Front } from "./front.ts";
 import { HostCheck, type HostCheckOptions } from "./host-check.ts";
 import { defaultKeepAliveMs } from "./keep-alive.ts";
+import type { ListenAddress } from "./listen-address.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestContexts } from "./request-context.ts";
 import type { ReviewDoor } from "./review-door.ts";
@@ -40,6 +41,8 @@ export interface ServiceOptions
   readonly writesInPlace?: boolean;
   /** Whether /metrics is served at another address. */
   readonly separateFigures?: boolean;
+  /** That address. */
+  readonly metricsAddress?: ListenAddress;
 }
 
 export interface Service extends Disposable {
@@ -75,6 +78,8 @@ export function createService(options: ServiceOptions): Service {
   let isLooking = false;
   const front = new Front({
     hostCheck: new HostCheck(options),
+    figuresHostCheck:
+      options.metricsAddress && new HostCheck({ ...options, address: options.metricsAddress }),
     access,
     places,
     tables: new Tables({ ...options, create, subscriptions: !stateless }),
