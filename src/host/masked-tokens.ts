@@ -26,6 +26,11 @@ export function withoutTokens(text: string): string {
   return shown.includes("://") ? shown.replace(userInfo, "://***@") : shown;
 }
 
+/** The beginning of a text that a caller chose. Masked first: a token that is cut has no shape to know it by. */
+export function beginning(text: string, most: number): string {
+  return withoutTokens(text).slice(0, most);
+}
+
 function withoutJwts(text: string): string {
   const parts = text.split(".");
   const shown: string[] = [];

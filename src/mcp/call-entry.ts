@@ -5,6 +5,7 @@ import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { shortened } from "../host/audit-bounds.ts";
 import { auditJson } from "../host/audit-json.ts";
+import { beginning, withoutTokens } from "../host/masked-tokens.ts";
 import { auditedChanges } from "./audited-change.ts";
 import type { Caller } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
@@ -44,7 +45,7 @@ export function callEntry(
 ): string {
   return (
     `"event":"call"${member("caller", caller)}${member("client", session.client)}${member("address", address)}` +
-    `${member("request", id?.slice(0, longestId))}${member("trace", trace)}${member("dialect", dialect)}${member("tool", name)}` +
+    `${member("request", id && beginning(id, longestId))}${member("trace", trace)}${member("dialect", dialect)}${member("tool", name)}` +
     `,"workspace":${rootsOf(workspace.roots)},"paths":[${pathsOf(paths)}]${aboutOf(about)}` +
     `,"decision":"${decisionOf(fault)}"${member("outcome", outcome)}${member("fault", fault)}` +
     `,"bytesIn":${bytesIn},"bytesOut":${bytesOut},"ms":${Math.round(ms * 10) / 10}` +
@@ -68,7 +69,7 @@ function pathsOf(paths: readonly string[]): string {
   let length = 0;
   for (const path of paths) length += path.length + 1;
   if (length * mostBytesOfCharacter <= longestPaths) return paths.map(quoted).join();
-  return auditJson(shortened(paths, longestPaths)).slice(1, -1);
+  return auditJson(shortened(paths.map(withoutTokens), longestPaths)).slice(1, -1);
 }
 
 function aboutOf(about: RecordedCall["about"]): string {

@@ -2,6 +2,7 @@
 //
 // The era is the request's own: an envelope in `_meta` makes it modern, else it is legacy. Once a client that
 // never sent `initialize` has spoken modern, a request without an envelope is a mistake and refused as one.
+import { beginning } from "../host/masked-tokens.ts";
 import { isRecord, MethodNotFound, RpcError } from "./jsonrpc.ts";
 import type { Method } from "./method.ts";
 import {
@@ -67,6 +68,6 @@ export class Negotiation {
   #method(name: string, era: Method["era"]): Method {
     const method = this.#methods.get(name);
     if (method !== undefined && (method.era ?? era) === era) return method;
-    throw new RpcError(MethodNotFound, `Method not found: ${name.slice(0, 100)}`);
+    throw new RpcError(MethodNotFound, `Method not found: ${beginning(name, 100)}`);
   }
 }

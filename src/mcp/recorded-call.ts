@@ -4,6 +4,7 @@
 import type { Effect, Tool } from "../contract/tool.ts";
 import { append } from "../engine/append.ts";
 import type { FaultCode } from "../engine/fault.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Params } from "./method.ts";
 
@@ -44,7 +45,7 @@ export function recordedCall(
   const { effect = "reads", leaf = false, paths = [], about } = tool ?? {};
   const given = isRecord(params.arguments) ? params.arguments : {};
   return {
-    name: tool?.name ?? textsIn(params.name).join().slice(0, 100),
+    name: tool?.name ?? beginning(textsIn(params.name).join(), 100),
     known: tool !== undefined,
     effect,
     leaf,

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import type { PageAction } from "../review/http/page-watch.ts";
 import { type CallOrigin, callEntry } from "./call-entry.ts";
 import { type Id, isRecord, RpcError } from "./jsonrpc.ts";
@@ -134,8 +135,8 @@ export class Recorder implements Disposable {
 
 /** A request that was refused with a protocol error, for the record. */
 export function refusalEntry({ code, message }: RpcError, id: Id | undefined, client?: string) {
-  const request = id === "null" ? undefined : id?.slice(0, longestId);
-  return { client, request, code, reason: message.slice(0, longestReason), decision: "denied" };
+  const request = id === "null" ? undefined : id && beginning(id, longestId);
+  return { client, request, code, reason: beginning(message, longestReason), decision: "denied" };
 }
 
 function contentBytes(content: unknown): number {

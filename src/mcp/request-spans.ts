@@ -18,6 +18,7 @@ import {
 import type { Session } from "../contract/session.ts";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import { RpcError } from "./jsonrpc.ts";
 import type { MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
@@ -133,7 +134,7 @@ export class RequestSpans implements RequestTracing {
       const { id, session, fault } = caller;
       // One object with the same keys each time: that is several times as fast as setting one after the other.
       span.setAttributes({
-        "jsonrpc.request.id": id && (id.startsWith('"') ? id.slice(1, -1) : id).slice(0, 100),
+        "jsonrpc.request.id": id && beginning(id.startsWith('"') ? id.slice(1, -1) : id, 100),
         // Our own id: the one on the wire is enough to use the session.
         "mcp.session.id": session.lasting ? session.connection : undefined,
         "client.address": address,

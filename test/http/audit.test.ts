@@ -128,6 +128,25 @@ describe("the audit", () => {
     for (const line of text.split("\n")) expect(Buffer.byteLength(line)).toBeLessThan(8192);
   });
 
+  it("has no part of a secret that was cut before it could be known as one", async () => {
+    const { audit, path } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "a" })], { audit });
+    const secret = (length: number) =>
+      `${"x".repeat(length)} https://user:hunter2${"y".repeat(9000)}@example.org/`;
+    const session = await initialize(`${url}/mcp/polyfs`);
+    for (const length of [60, 150, 3000]) {
+      const params = { name: "read_file", arguments: { path: secret(length) } };
+      await legacy(`${url}/mcp/polyfs`, { id: secret(length), method: "tools/call", params }, session);
+      await legacy(
+        `${url}/mcp/polyfs`,
+        { id: 1, method: "tools/call", params: { name: secret(length) } },
+        session,
+      );
+      await legacy(`${url}/mcp/polyfs`, { id: secret(length), method: secret(length) }, session);
+    }
+    expect(readFileSync(path, "utf8")).not.toContain("hunter2");
+  });
+
   it("has a line for each request that was refused, with its status and where it came from", async () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", effects: ["reads"], perMinute: 4 });

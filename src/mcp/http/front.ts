@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Session } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
+import { beginning } from "../../host/masked-tokens.ts";
 import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -205,7 +206,7 @@ export class Front {
       if (response.statusCode >= 400 && !recorded)
         this.#refused(request, {
           status: response.statusCode,
-          reason: `${request.method} ${path.slice(0, 200)}`,
+          reason: `${request.method} ${beginning(path, 200)}`,
           caller: who,
         });
       return;
@@ -316,8 +317,8 @@ export class Front {
       trace: context,
       address: addressOf(request),
       method: request.method,
-      path: pathOf(request).slice(0, 200),
-      origin: request.headers.origin?.slice(0, 200),
+      path: beginning(pathOf(request), 200),
+      origin: request.headers.origin && beginning(request.headers.origin, 200),
     });
   }
 
@@ -364,7 +365,7 @@ async function reasonOf(answer: Response): Promise<string> {
   try {
     const body: unknown = JSON.parse(await answer.clone().text());
     const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined;
-    if (typeof error === "string") return error.slice(0, 200);
+    if (typeof error === "string") return beginning(error, 200);
   } catch {
     // It has no JSON.
   }

@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
+import { beginning } from "../../host/masked-tokens.ts";
 import { isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import { type Caller, type Method, type Params, unknownMethod } from "../method.ts";
@@ -123,7 +124,7 @@ export class TableServer extends SdkServer {
 function missing(name: string): Method {
   return {
     run() {
-      throw new RpcError(MethodNotFound, `Method not found: ${name.slice(0, 100)}`);
+      throw new RpcError(MethodNotFound, `Method not found: ${beginning(name, 100)}`);
     },
   };
 }
