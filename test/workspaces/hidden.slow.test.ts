@@ -205,6 +205,18 @@ describe("a fork of a tree with hidden files", () => {
       expect(readFileSync(join(base, ".env"), "utf8")).toBe(env[".env"]);
     });
 
+    it("keeps what the base wrote elsewhere in a masked file, when the fork has written the file again", async () => {
+      using fixture = new Fixture(method);
+      const notes = settings().replace("number 8", "number 8 by the base");
+      const steps = [
+        { ours: { ".env": settings("MINE") }, theirs: { ".env": notes } },
+        { ours: { ".env": settings("MINE_TOO") } },
+      ];
+      const { told, base } = await learntAfter("the server", fixture, steps);
+      expect(told).toContain("merge_conflict");
+      expect(readFileSync(join(base, ".env"), "utf8")).toBe(notes.replace("DB_NAME", "MINE_TOO"));
+    });
+
     it("is compared and merged with a masked file that is too large for a mask", async () => {
       using fixture = new Fixture(method);
       const ours = { ".env": `A=${"x".repeat(2 * 1024 * 1024)}\n`, "pub.txt": "ours\n" };

@@ -40,9 +40,10 @@ export type Weave =
   | { readonly splices: readonly Splice[]; readonly incoming: Uint32Array }
   | { readonly overlaps: readonly Overlap[] };
 
-/** Lines shown around an overlap, and at most of one. */
+/** Lines shown around an overlap. */
 const neighbours = 2;
-const mostShown = 20;
+/** Lines of an overlap that are shown at most. */
+export const mostOfOverlap = 20;
 
 /** All texts as they are in their files. Large ones are arguments of their own, which are sent in pieces. */
 export function weave(
@@ -231,7 +232,7 @@ function doubtful({ theirs, incoming }: Sides, hunk: LineHunk): Overlap {
 
 function overlap(lines: readonly string[], from: number, to: number, edits: readonly number[]): Overlap {
   const places = (first: number, last: number) =>
-    lines.slice(Math.max(0, first), Math.min(last, first + mostShown)).map((line, i) => ({
+    lines.slice(Math.max(0, first), Math.min(last, first + mostOfOverlap)).map((line, i) => ({
       line: Math.max(0, first) + i + 1,
       text: shown(line.replace(/\r?\n$|\r$/, "").slice(0, 500)),
     }));

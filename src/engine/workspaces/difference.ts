@@ -2,6 +2,7 @@
 // are not part of it, nor are files that a rule hides from the caller: a merge without rules includes those.
 import { Fault, type Kind } from "../fault.ts";
 import type { RecordedFile } from "../workspace/archive/log.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -114,7 +115,9 @@ async function compared(trees: ForkTrees): Promise<ForkChange[]> {
   const before = new BaseView(origin.view, bases);
   const paths = new Set([...changed, ...bases.paths()].filter(path => !after.isHidden(path)));
   const changes: ForkChange[] = [];
+  const slice = new TimeSlice();
   for (const path of [...paths].sort()) {
+    if (slice.isOver) await slice.turn();
     const change = { path, before: before.at(path), after: after.at(path) };
     if (change.after !== undefined && !mergeable.has(change.after.kind)) continue;
     const isSame = after.isShownWhole(path) ? isSameSide : isUnwritten;

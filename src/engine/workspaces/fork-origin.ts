@@ -68,7 +68,7 @@ export class SnapshotOrigin implements ForkOrigin {
     const [root] = base.roots;
     if (root === undefined) return [];
     const differences = await treeDifference(this.#frozen, root.handle, {
-      untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
+      untouched: ({ before, after }) => before.kind !== "directory" && after.kind !== "directory",
       skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
       signal,
     });

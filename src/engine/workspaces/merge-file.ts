@@ -1,14 +1,14 @@
 // Three-way merge of what is at one path: contents by lines, modes, targets of links. What both sides changed
 // differently is a conflict, reported with both sides.
 import { merge } from "../edit/merge.ts";
-import type { Overlap } from "../edit/weave.ts";
+import { mostOfOverlap, type Overlap } from "../edit/weave.ts";
 import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
 import { likeNow } from "../history/versions.ts";
 import { isBinary } from "../text/detect.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import { decode } from "../text/text.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
-import { overlapsOf, type ToldOverlaps } from "./overlaps.ts";
+import { overlapLines, overlapsOf, type ToldOverlaps } from "./overlaps.ts";
 
 export interface SideConflict extends Omit<MergeConflict, "path"> {
   readonly overlaps?: ToldOverlaps;
@@ -37,11 +37,16 @@ export async function mergeSides(
   if (ours.kind === "symlink")
     return { conflict: { reason: origin === undefined ? "both_added" : "both_changed" } };
   const mode = mergedMode(origin, ours, theirs);
-  if (mode === undefined) return { conflict: { reason: "modes" } };
-  if (ours.kind === "directory") return { side: { ...theirs, mode } };
+  if (ours.kind === "directory")
+    return mode === undefined ? { conflict: { reason: "modes" } } : { side: { ...theirs, mode } };
   const bytes = await mergedBytes(path, origin?.kind === "file" ? origin : undefined, ours, theirs);
+  // What the contents come to belongs to the same conflict: settling the mode must not settle unseen lines.
+  if (mode === undefined)
+    return { conflict: { ...("reason" in bytes ? bytes : { overlaps: noOverlaps }), reason: "modes" } };
   return "reason" in bytes ? { conflict: bytes } : { side: { kind: "file", mode, bytes: async () => bytes } };
 }
+
+const noOverlaps: ToldOverlaps = { ours: [], theirs: [] };
 
 /**
  * The same for a masked path. `ours` may be a guess of the hidden value, so its bytes are never compared: if the base has
@@ -61,7 +66,12 @@ export async function mergeMasked(
   return { conflict: { reason: base?.kind === "file" ? "both_changed" : "both_added" } };
 }
 
-function mergedMode(base: SideAtPath | undefined, ours: SideAtPath, theirs: SideAtPath): number | undefined {
+/** Undefined if both changed it differently. */
+export function mergedMode(
+  base: SideAtPath | undefined,
+  ours: SideAtPath,
+  theirs: SideAtPath,
+): number | undefined {
   if (ours.mode === theirs.mode || ours.mode === base?.mode) return theirs.mode;
   if (theirs.mode === base?.mode) return ours.mode;
   return base === undefined ? theirs.mode : undefined;
@@ -96,11 +106,16 @@ async function mergedText(
     if ("text" in merged) return Buffer.from(merged.text.bytes);
     const turned = await merge(base, { text: theirs }, ours);
     const own = "overlaps" in turned ? turned.overlaps : [];
+    const overlaps = overlapsOf(old, mine, current);
+    const shown = { fork: linesOf(own), base: linesOf(merged.overlaps) };
+    const isCut = [...own, ...merged.overlaps].some(one => one.current.length >= mostOfOverlap);
+    if (!isCut) return { reason: "both_changed", ...shown, overlaps };
+    const all = overlapLines(old, mine, current);
     return {
       reason: "both_changed",
-      fork: linesOf(own),
-      base: linesOf(merged.overlaps),
-      overlaps: overlapsOf(old, mine, current),
+      fork: numbered(ours.body, all.ours),
+      base: numbered(theirs.body, all.theirs),
+      overlaps,
     };
   } catch (error) {
     // A file that is not text can only be taken as a whole.
@@ -109,9 +124,18 @@ async function mergedText(
   }
 }
 
-const mostShown = 10;
+function numbered(body: string, lines: readonly number[]): NumberedLine[] {
+  const texts = body.split("\n");
+  return lines.flatMap(line => {
+    const text = texts[line];
+    return text === undefined ? [] : [{ line: line + 1, text: text.slice(0, 500) }];
+  });
+}
 
-/** The first lines of two files that have nothing in common. */
+/** Lines that a side shows of a file of which no overlap is known. */
+const mostShown = 1000;
+
+/** The lines of two files that have nothing in common. */
 async function bothTexts(
   path: string,
   mine: Buffer,

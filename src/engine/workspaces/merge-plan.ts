@@ -1,16 +1,23 @@
 // What a merge would do to the base: for each path that the fork changed, the entry afterwards, or the reason for a
 // conflict. Nothing is written here.
 
-import { contentHash } from "../text/version.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
 import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
+import { MergeRenames, type RenameInput } from "./merge-renames.ts";
 import type { LiveView, SideAtPath } from "./merge-side.ts";
-import { isDealtWith, mergedPreferring } from "./overlaps.ts";
-import { type Candidate, pairedRenames } from "./renames.ts";
+import { areTexts, isRewritten, preferring } from "./settled.ts";
 
 export interface Conflict extends SideConflict {
   readonly path: string;
+  /** The two sides, which may have other paths than the one that is reported. */
+  readonly sides: ConflictSides;
+}
+
+export interface ConflictSides {
+  readonly ours: SideAtPath | undefined;
+  readonly theirs: SideAtPath | undefined;
 }
 
 /** What is to be at a path of the base, and what is there now. */
@@ -35,29 +42,23 @@ export interface MergePlan {
   readonly conflicts: readonly Conflict[];
 }
 
-/** Files that the base has and had not, and those that it had. */
-export interface BaseMoves {
-  readonly appeared: readonly Candidate[];
-  readonly gone: readonly Candidate[];
-}
-
-export interface MergeInput {
-  readonly changes: readonly ForkChange[];
+export interface MergeInput extends RenameInput {
   readonly bases: Bases;
-  /** The base as it is now. */
   readonly theirs: LiveView;
-  /** Asked for only where a rename may explain a conflict. */
-  moves(): Promise<BaseMoves>;
-  /** Whether callers see all of a path, in the fork and in the base. */
-  isShownWhole(path: string): boolean;
+  /** Whether a path of the base is no part of merges: ignored, or git's. */
+  isLeftOut(path: string, isDirectory: boolean): boolean;
   /** Which side wins where both changed the same; absent: neither. */
   readonly prefer?: "fork" | "base" | undefined;
 }
 
 export async function planMerge(input: MergeInput): Promise<MergePlan> {
   const plan = new Planning(input);
-  for (const change of input.changes) await plan.change(change);
-  plan.check();
+  const slice = new TimeSlice();
+  for (const change of input.changes) {
+    if (slice.isOver) await slice.turn();
+    await plan.change(change);
+  }
+  await plan.finish();
   return plan;
 }
 
@@ -65,12 +66,17 @@ class Planning implements MergePlan {
   readonly conflicts: Conflict[] = [];
   readonly #input: MergeInput;
   readonly #outcomes = new Map<string, PlannedPath>();
-  #forkRenames: Promise<ReadonlyMap<string, string>> | undefined;
-  #baseRenames: Promise<ReadonlyMap<string, string>> | undefined;
+  readonly #renames: MergeRenames;
+  readonly #ours: ReadonlyMap<string, SideAtPath | undefined>;
+  /** Paths of the fork that were dealt with under another one. */
   readonly #taken = new Set<string>();
+  /** Paths that the fork added and the base keeps for something else. */
+  readonly #dropped = new Set<string>();
 
   constructor(input: MergeInput) {
     this.#input = input;
+    this.#renames = new MergeRenames(input);
+    this.#ours = new Map(input.changes.map(({ path, after }) => [path, after]));
   }
 
   get outcomes(): PlannedPath[] {
@@ -83,21 +89,17 @@ class Planning implements MergePlan {
     if (before?.kind === "directory" && after === undefined) return this.#removedDirectory(path, theirs);
     const isGone = after === undefined || after.kind === "directory";
     if (before?.kind === "file" && isGone && (await this.#moved(path, before, after, theirs))) return;
+    if (before === undefined && after && theirs && (await this.#movedByBoth(path, after, theirs))) return;
     const result = await this.#merged(path, before, after, theirs);
     if ("side" in result) {
       const sources = [before, after, theirs].map(side => ({ path, side }));
       return this.#put(path, theirs, result.side, result.side !== after, sources);
     }
     const { reason } = result.conflict;
-    if (reason === "deleted_in_base" && before && after && (await this.#movedByBase(path, before, after)))
-      return;
-    if (reason === "both_added" && after && (await this.#movedByBoth(path, after, theirs))) return;
-    this.#refuse(
-      path,
-      await this.#withChangedLines(path, result.conflict, before, after, theirs),
-      theirs,
-      after,
-    );
+    const isGoneFromBase = reason === "deleted_in_base" || theirs?.kind === "directory";
+    if (isGoneFromBase && before && after && (await this.#movedByBase(path, before, after))) return;
+    const conflict = await this.#withChangedLines(path, result.conflict, before, after, theirs);
+    await this.#refuse(path, conflict, before, { ours: after, theirs });
   }
 
   /** A conflict with a deletion, with the lines that would be lost. */
@@ -125,16 +127,19 @@ class Planning implements MergePlan {
     const result = await merge(path, before, ours, theirs);
     if ("side" in result) return result;
     const { conflict } = result;
-    const isText = conflict.overlaps !== undefined && before && ours && theirs;
-    if (isText && this.#input.prefer !== undefined)
-      return await preferring(before, ours, theirs, this.#input.prefer === "fork" ? "ours" : "theirs");
+    const isText =
+      before && ours && theirs && (isMasked ? await areTexts(before, ours, theirs) : conflict.overlaps);
+    const { prefer } = this.#input;
+    if (isText && prefer !== undefined)
+      return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     const refused = this.#input.bases.refused(path);
     const isSettled =
       refused !== undefined && (await isRewritten(refused, ours, isMasked ? "masked" : conflict));
     if (!isSettled) return result;
     // Only the overlaps were dealt with: what else the base changed in the file was not, and is merged.
-    if (isText) return await preferring(before, ours, theirs, "ours");
-    return await merge(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
+    if (isText && !isMasked) return await preferring(before, ours, theirs, "ours");
+    const settled = await merge(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
+    return isText && "side" in settled ? await preferring(before, ours, theirs, "ours") : settled;
   }
 
   /** A directory goes if nothing is left in it. That is decided when everything else is. */
@@ -151,7 +156,7 @@ class Planning implements MergePlan {
   ): Promise<boolean> {
     const isGone = theirs === undefined || theirs.kind === "directory";
     if (!isGone && "side" in (await mergeSides(path, before, undefined, theirs))) return false;
-    const to = await this.#forkRename(path);
+    const to = await this.#renames.inFork(path);
     if (isGone) return await this.#movedOrGone(path, before, to);
     if (to === undefined) return false;
     const ours = this.#forkSide(to);
@@ -159,12 +164,17 @@ class Planning implements MergePlan {
     const { prefer } = this.#input;
     this.#leaveOut(to);
     if (there !== undefined && prefer === undefined) {
-      this.conflicts.push({ path: to, reason: "both_added", moved: { fork: to } });
-      return true;
+      const both = await mergeSides(to, undefined, ours, there);
+      const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
+      const refused = this.#input.bases.refused(to);
+      if (refused === undefined || !(await isRewritten(refused, ours, conflict))) {
+        this.conflicts.push({ path: to, ...conflict, moved: { fork: to }, sides: { ours, theirs: there } });
+        return true;
+      }
     }
     const result = await this.#mergedOrPreferred(to, before, ours, theirs, prefer);
     if ("conflict" in result) {
-      this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to } });
+      this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to }, sides: { ours, theirs } });
       return true;
     }
     const sources = [
@@ -182,61 +192,79 @@ class Planning implements MergePlan {
 
   /** Neither has the file under its old name. True if that is a conflict, which is then reported. */
   async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
-    const other = await this.#baseRename(path);
+    const other = await this.#renames.inBase(path);
     if (other === to) return false;
-    const { prefer } = this.#input;
+    if (to !== undefined && other !== undefined) return await this.#movedApart(before, { path, to, other });
+    const { prefer, theirs } = this.#input;
+    // The base has something else there: that is the conflict.
+    if (to !== undefined && theirs.at(to) !== undefined) return false;
     const at = to ?? other ?? path;
+    const ours = this.#forkSide(at);
     const refused = this.#input.bases.refused(at);
-    const isSettled =
-      refused !== undefined &&
-      (await isRewritten(
-        refused,
-        this.#forkSide(at),
-        this.#input.isShownWhole(at) ? { reason: "kinds" } : "masked",
-      ));
-    const winner = prefer ?? (isSettled ? "fork" : undefined);
-    if (winner !== undefined && to !== undefined && other !== undefined)
-      return await this.#movedApart(before, { path, to, other }, winner);
+    const isSettled = refused !== undefined && (await isRewritten(refused, ours, this.#nameConflict(at)));
     if (isSettled || (prefer === "base" && to === undefined)) return false;
     if (prefer !== undefined) {
       if (prefer === "base" && to !== undefined) this.#leaveOut(to);
-      if (prefer === "fork" && other !== undefined)
-        this.#put(other, this.#input.theirs.at(other), undefined, false);
+      if (prefer === "fork" && other !== undefined && !this.#isChangedInFork(other))
+        this.#put(other, theirs.at(other), undefined, false);
       return prefer === "base";
     }
     if (to !== undefined) this.#leaveOut(to);
     const moved = { ...(to !== undefined && { fork: to }), ...(other !== undefined && { base: other }) };
-    const reason =
-      to === undefined ? "deleted_in_fork" : other === undefined ? "deleted_in_base" : "both_renamed";
-    this.conflicts.push({ path: at, reason, moved });
+    const reason = to === undefined ? "deleted_in_fork" : "deleted_in_base";
+    this.conflicts.push({ path: at, reason, moved, sides: { ours, theirs: theirs.at(at) } });
     return true;
+  }
+
+  /** A conflict about a path, which is settled by another content there. */
+  #nameConflict(path: string): SideConflict | "masked" {
+    return this.#input.isShownWhole(path) ? { reason: "kinds" } : "masked";
   }
 
   /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */
   async #movedApart(
     before: SideAtPath,
     { path, to, other }: { readonly path: string; readonly to: string; readonly other: string },
-    winner: "fork" | "base",
   ): Promise<boolean> {
-    const ours = this.#forkSide(to);
-    const theirs = this.#input.theirs.at(other);
+    const { prefer, bases } = this.#input;
+    const sides = { ours: this.#forkSide(to), theirs: this.#input.theirs.at(other) };
     const there = this.#input.theirs.at(to);
-    // Something else is in the place that was chosen: that is a conflict of its own.
-    if (winner === "fork" && there !== undefined && this.#input.prefer === undefined) return false;
-    const isOwnAtOther = this.#input.changes.some(one => one.path === other);
+    const refused = bases.refused(to);
+    const isSettled =
+      refused !== undefined && (await isRewritten(refused, sides.ours, this.#nameConflict(to)));
     this.#leaveOut(to);
-    const result = await this.#mergedOrPreferred(to, before, ours, theirs, winner);
-    if ("conflict" in result) return false;
+    const winner = prefer ?? (isSettled ? "fork" : undefined);
+    const result = await this.#mergedOrPreferred(to, before, sides.ours, sides.theirs, prefer);
+    const moved = { fork: to, base: other };
+    if (winner === undefined && there !== undefined) {
+      // The base has something else there. That comes first: it would be overwritten.
+      const both = await mergeSides(to, undefined, sides.ours, there);
+      const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
+      this.conflicts.push({ path: to, ...conflict, moved, sides: { ours: sides.ours, theirs: there } });
+      return true;
+    }
+    if (winner === undefined || "conflict" in result) {
+      const { reason: _, ...lines } = "conflict" in result ? result.conflict : { reason: undefined };
+      this.conflicts.push({ path: to, ...lines, reason: "both_renamed", moved, sides });
+      return true;
+    }
     const sources = [
       { path, side: before },
-      { path: to, side: ours },
-      { path: other, side: theirs },
+      { path: to, side: sides.ours },
+      { path: other, side: sides.theirs },
     ];
     if (winner === "fork") {
-      if (!isOwnAtOther) this.#put(other, theirs, undefined, false);
+      if (!this.#isChangedInFork(other)) this.#put(other, sides.theirs, undefined, false);
       this.#put(to, there, result.side, true, sources);
-    } else if (!isOwnAtOther) this.#put(other, theirs, result.side, true, sources);
+    } else {
+      this.#leaveOut(other);
+      this.#put(other, sides.theirs, result.side, true, sources);
+    }
     return true;
+  }
+
+  #isChangedInFork(path: string): boolean {
+    return this.#ours.has(path);
   }
 
   /** What a merge of three sides gives; where they conflict, the side that wins, if one does. */
@@ -252,27 +280,43 @@ class Planning implements MergePlan {
     return { side: winner === "fork" ? ours : theirs };
   }
 
-  /** Keeps a path of the fork out of the merge: what is there was dealt with under another one. */
+  /**
+   * Keeps a path of the fork out of the merge: what is there was dealt with under another one. Something else may have
+   * been brought to this path.
+   */
   #leaveOut(path: string): void {
     this.#taken.add(path);
-    this.#outcomes.delete(path);
+    if (this.#outcomes.get(path)?.sources?.every(source => source.path === path) ?? true)
+      this.#outcomes.delete(path);
+    const own = this.conflicts.findIndex(conflict => conflict.path === path && !conflict.moved);
+    if (own >= 0) this.conflicts.splice(own, 1);
   }
 
   #forkSide(path: string): SideAtPath | undefined {
-    return this.#input.changes.find(change => change.path === path)?.after;
+    return this.#ours.get(path);
   }
 
   /** The base moved a file that the fork changed: the change follows it. */
   async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
-    const to = await this.#baseRename(path);
-    if (to === undefined || this.#outcomes.has(to) || this.#input.changes.some(one => one.path === to))
-      return false;
+    const to = await this.#renames.inBase(path);
+    const { prefer } = this.#input;
+    if (to === undefined) return false;
+    const isOther = this.#outcomes.has(to) || this.#isChangedInFork(to);
+    if (isOther && prefer === undefined) return false;
     const theirs = this.#input.theirs.at(to);
-    const result = await this.#mergedOrPreferred(to, before, after, theirs, this.#input.prefer);
-    if ("conflict" in result) this.conflicts.push({ path: to, ...result.conflict, moved: { base: to } });
-    else {
-      const own = [before, after].map(side => ({ path, side }));
-      this.#put(to, theirs, result.side, true, [...own, { path: to, side: theirs }]);
+    const result = await this.#mergedOrPreferred(to, before, after, theirs, prefer);
+    if ("conflict" in result) {
+      const sides = { ours: after, theirs };
+      this.conflicts.push({ path: to, ...result.conflict, moved: { base: to }, sides });
+    } else {
+      const sources = [...[before, after].map(side => ({ path, side })), { path: to, side: theirs }];
+      // The fork has something else at the new path: what it wrote here stays under the old one, if it is preferred.
+      if (isOther && prefer === "fork")
+        this.#put(path, this.#input.theirs.at(path), result.side, true, sources);
+      else {
+        if (isOther) this.#leaveOut(to);
+        this.#put(to, theirs, result.side, true, sources);
+      }
     }
     return true;
   }
@@ -280,46 +324,17 @@ class Planning implements MergePlan {
   /** Both moved a file to the same place. */
   async #movedByBoth(path: string, after: SideAtPath, theirs: SideAtPath | undefined): Promise<boolean> {
     for (const { path: from, before, after: left } of this.#input.changes) {
-      if (before?.kind !== "file" || left !== undefined || this.#input.theirs.at(from) !== undefined)
+      const isFile = [left, this.#input.theirs.at(from)].some(side => side?.kind === "file");
+      if (before?.kind !== "file" || isFile) continue;
+      if ((await this.#renames.inFork(from)) !== path || (await this.#renames.inBase(from)) !== path)
         continue;
-      if ((await this.#forkRename(from)) !== path) continue;
       const result = await this.#mergedOrPreferred(path, before, after, theirs, this.#input.prefer);
       const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
       if ("side" in result) this.#put(path, theirs, result.side, true, sources);
-      else this.conflicts.push({ path, ...result.conflict });
+      else this.conflicts.push({ path, ...result.conflict, sides: { ours: after, theirs } });
       return true;
     }
     return false;
-  }
-
-  /** The new path of a file that the fork moved. */
-  async #forkRename(path: string): Promise<string | undefined> {
-    const pairs = async () => {
-      const shown = this.#input.changes.filter(change => this.#input.isShownWhole(change.path));
-      const gone = shown.filter(({ before, after }) => before?.kind === "file" && after?.kind !== "file");
-      const added = shown.filter(({ before }) => before === undefined);
-      return await pairedRenames(filesOf(gone, "before"), filesOf(added, "after"));
-    };
-    this.#forkRenames ??= pairs();
-    return (await this.#forkRenames).get(path);
-  }
-
-  /**
-   * The new path of a file that the base moved. A file that a rule masks or denies has none: the merge would put its
-   * lines, or the lines of a conflict, under a path where the rule does not hold, and similarity would confirm guesses
-   * about a hidden value.
-   */
-  async #baseRename(path: string): Promise<string | undefined> {
-    const { changes, theirs, isShownWhole } = this.#input;
-    const pairs = async () => {
-      const { appeared, gone } = await this.#input.moves();
-      const changed = changes.filter(one => isShownWhole(one.path) && theirs.at(one.path)?.kind !== "file");
-      const asked = filesOf(changed, "before");
-      const paths = new Set(asked.map(file => file.path));
-      return await pairedRenames([...asked, ...gone.filter(file => !paths.has(file.path))], appeared);
-    };
-    this.#baseRenames ??= pairs();
-    return (await this.#baseRenames).get(path);
   }
 
   #put(
@@ -333,50 +348,113 @@ class Planning implements MergePlan {
     this.#outcomes.set(path, { path, theirs, side, merged: merged && side !== undefined, sources });
   }
 
-  #refuse(
+  async #refuse(
     path: string,
     conflict: SideConflict,
-    theirs: SideAtPath | undefined,
-    ours: SideAtPath | undefined,
-  ): void {
+    before: SideAtPath | undefined,
+    sides: ConflictSides,
+  ): Promise<void> {
     const { prefer } = this.#input;
-    if (prefer === undefined) this.conflicts.push({ path, ...conflict });
-    else if (prefer === "fork") this.#put(path, theirs, ours, false);
+    const { ours, theirs } = sides;
+    if (prefer === undefined) this.conflicts.push({ path, ...conflict, sides });
+    else if (prefer === "fork") {
+      if (before === undefined) await this.#keepBaseFile(path, theirs);
+      this.#put(path, theirs, ours, false);
+    } else if (before === undefined && ours !== undefined) this.#dropped.add(path);
   }
 
   /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */
-  check(): void {
+  async finish(): Promise<void> {
+    const { prefer, theirs } = this.#input;
     const paths = [...this.#outcomes.keys()].sort().reverse();
     for (const path of paths) {
       const outcome = this.#outcomes.get(path);
       if (outcome?.theirs?.kind !== "directory" || outcome.side?.kind === "directory") continue;
       if (this.#isEmptied(path)) continue;
-      if (outcome.side !== undefined && this.#input.prefer === "fork") {
-        this.#removeBelow(path);
-        continue;
-      }
+      if (outcome.side !== undefined && prefer === "fork" && (await this.#removeBelow(path))) continue;
       this.#outcomes.delete(path);
-      if (outcome.side !== undefined && this.#input.prefer === undefined)
-        this.conflicts.push({ path, reason: "in_the_way" });
+      if (outcome.side === undefined) continue;
+      if (prefer === "base") this.#dropped.add(path);
+      else this.#inTheWay(path, outcome);
     }
-    for (const { path, side } of [...this.#outcomes.values()]) {
+    for (const outcome of [...this.#outcomes.values()]) {
+      const { path, side } = outcome;
       const above = side === undefined ? undefined : this.#blocking(path);
       if (above === undefined) continue;
-      if (this.#input.prefer === "fork") this.#put(above, this.#input.theirs.at(above), newDirectory, false);
-      else if (this.#input.prefer === "base") this.#outcomes.delete(path);
-      else this.conflicts.push({ path, reason: "in_the_way" });
+      if (prefer === "fork") {
+        this.#put(above, theirs.at(above), newDirectory, false);
+        for (let end = path.indexOf("/", above.length + 1); end > 0; end = path.indexOf("/", end + 1))
+          if (!this.#outcomes.has(path.slice(0, end)))
+            this.#put(path.slice(0, end), undefined, newDirectory, false);
+      } else if (prefer === "base") {
+        this.#outcomes.delete(path);
+        this.#dropped.add(path);
+      } else this.#inTheWay(path, outcome);
+    }
+    for (const path of this.#dropped) await this.#keepForkFile(path);
+  }
+
+  #inTheWay(path: string, { side, theirs }: PlannedPath): void {
+    this.conflicts.push({ path, reason: "in_the_way", sides: { ours: side, theirs } });
+  }
+
+  /** The fork moved a file to a path that it does not get: it stays where it was, with what the fork wrote. */
+  async #keepForkFile(path: string): Promise<void> {
+    for (const { path: from, before, after } of this.#input.changes) {
+      if (before?.kind !== "file" || after !== undefined || (await this.#renames.inFork(from)) !== path)
+        continue;
+      const theirs = this.#input.theirs.at(from);
+      if (theirs?.kind !== "file") return;
+      const ours = this.#forkSide(path);
+      const result = await this.#mergedOrPreferred(from, before, ours, theirs, "base");
+      const sources = [
+        { path: from, side: before },
+        { path, side: ours },
+        { path: from, side: theirs },
+      ];
+      this.#outcomes.delete(from);
+      if ("side" in result) this.#put(from, theirs, result.side, true, sources);
+      return;
     }
   }
 
-  /** Everything that a directory of the base holds goes. */
-  #removeBelow(directory: string): void {
-    const { theirs } = this.#input;
-    for (const name of theirs.namesIn(directory)) {
-      const path = `${directory}/${name}`;
-      const there = theirs.at(path);
-      if (there?.kind === "directory") this.#removeBelow(path);
+  /** The base moved a file to a path that it does not keep: the file goes back to where it was. */
+  async #keepBaseFile(path: string, theirs: SideAtPath | undefined): Promise<void> {
+    if (theirs?.kind !== "file") return;
+    const from = await this.#renames.oldNameInBase(path);
+    if (from === undefined || this.#isChangedInFork(from) || this.#input.theirs.at(from)) return;
+    this.#put(from, undefined, theirs, true, [{ path, side: theirs }]);
+  }
+
+  /** Everything that a directory of the base holds goes. False if it holds what is no part of merges. */
+  async #removeBelow(directory: string): Promise<boolean> {
+    const below = this.#filesBelow(directory);
+    if (below === undefined) return false;
+    for (const path of below) {
+      const outcome = this.#outcomes.get(path);
+      const there = this.#input.theirs.at(path);
+      const from = outcome?.sources?.[0]?.path ?? path;
+      // An edit of the fork that has followed a move of the base.
+      if (outcome?.side !== undefined && from !== path)
+        this.#put(from, this.#input.theirs.at(from), outcome.side, true, outcome.sources);
+      else if (outcome === undefined) await this.#keepBaseFile(path, there);
       this.#put(path, there, undefined, false);
     }
+    return true;
+  }
+
+  /** Without links to follow; directories come with what they hold. Undefined if something is left out of merges. */
+  #filesBelow(directory: string): string[] | undefined {
+    const found: string[] = [];
+    for (const name of this.#input.theirs.namesIn(directory)) {
+      const path = `${directory}/${name}`;
+      const isDirectory = this.#input.theirs.at(path)?.kind === "directory";
+      const below = isDirectory ? this.#filesBelow(path) : [];
+      if (below === undefined || this.#input.isLeftOut(path, isDirectory)) return undefined;
+      for (const one of below) found.push(one);
+      found.push(path);
+    }
+    return found;
   }
 
   /** Whether everything that a directory of the base holds goes too. */
@@ -401,40 +479,3 @@ class Planning implements MergePlan {
 }
 
 const newDirectory: SideAtPath = { kind: "directory", mode: 0o755, bytes: async () => Buffer.alloc(0) };
-
-function filesOf(changes: readonly ForkChange[], which: "before" | "after"): Candidate[] {
-  return changes.flatMap(change => {
-    const side = change[which];
-    return side?.kind === "file" ? [{ path: change.path, side }] : [];
-  });
-}
-
-/** The three texts merged, with one side of each overlap. */
-async function preferring(
-  before: SideAtPath,
-  ours: SideAtPath,
-  theirs: SideAtPath,
-  prefer: "ours" | "theirs",
-): Promise<MergedSide> {
-  const [b, o, t] = [await before.bytes(), await ours.bytes(), await theirs.bytes()];
-  const bytes = mergedPreferring(b, o, t, prefer);
-  const mode = theirs.mode === before.mode ? ours.mode : theirs.mode;
-  return { side: { kind: "file", mode, bytes: async () => bytes } };
-}
-
-/**
- * Whether the fork has resolved a conflict since it was reported: every overlap has other lines than then. A masked file
- * was resolved if it was written again, whatever it holds.
- */
-async function isRewritten(
-  { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
-  ours: SideAtPath | undefined,
-  conflict: SideConflict | "masked",
-): Promise<boolean> {
-  if (ours === undefined || then === null) return (ours === undefined) !== (then === null);
-  const overlaps = conflict === "masked" ? undefined : conflict.overlaps;
-  if (told !== undefined && overlaps !== undefined) return isDealtWith(told, overlaps);
-  if (ours.kind !== then.kind || ours.mode !== then.mode || ours.target !== then.target) return true;
-  if (conflict === "masked") return ours.stamp !== then.stamp;
-  return ours.kind === "file" && contentHash(await ours.bytes()) !== then.hash;
-}

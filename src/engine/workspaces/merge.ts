@@ -1,6 +1,7 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
 import { Fault, type FaultCode } from "../fault.ts";
+import { once } from "../once.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
@@ -16,13 +17,13 @@ import {
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import { Ignored } from "./ignored.ts";
 import {
-  type BaseMoves,
   type Conflict,
   type MergePlan,
   type MergeSource,
   type PlannedPath,
   planMerge,
 } from "./merge-plan.ts";
+import type { BaseMoves } from "./merge-renames.ts";
 import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { Candidate } from "./renames.ts";
 import { undoneChanges } from "./undone.ts";
@@ -95,7 +96,7 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
   const changes = await forkChanges({ ...trees, bases }, { read: true });
   const plan = await planned(trees, bases, changes, options.prefer);
   if (plan.conflicts.length > 0) {
-    await remember(options, trees, await refusal(plan.conflicts, changes, trees));
+    await remember(options, trees, await refusal(plan.conflicts));
     throw refused(plan.conflicts, trees, options);
   }
   const note = await merged(changes);
@@ -123,6 +124,7 @@ function planned(
 ): Promise<MergePlan> {
   const [ours, theirs] = [new LiveView(fork), new LiveView(base)];
   const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
+  const ignored = once(() => new Ignored(base));
   let found: Promise<BaseMoves> | undefined;
   const moves = async (): Promise<BaseMoves> => {
     const appeared = await origin.appearedIn(base, signal);
@@ -132,9 +134,8 @@ function planned(
         const side = view.at(path);
         return side?.kind === "file" ? [{ path, side }] : [];
       });
-    const ignored = new Ignored(base);
     // What a rule denies is not looked into for rules of git.
-    const kept = appeared.filter(path => isShownWhole(path) && !ignored.has(path, false));
+    const kept = appeared.filter(path => isShownWhole(path) && !ignored().has(path, false));
     return { appeared: filesOf(kept, theirs), gone: filesOf(gone, origin.view) };
   };
   return planMerge({
@@ -143,6 +144,8 @@ function planned(
     theirs,
     moves: () => (found ??= moves()),
     isShownWhole,
+    isLeftOut: (path, isDirectory) =>
+      path === ".git" || path.endsWith("/.git") || !isShownWhole(path) || ignored().has(path, isDirectory),
     prefer,
   });
 }
@@ -250,19 +253,13 @@ async function merged(changes: readonly ForkChange[]): Promise<(change: string) 
   return change => ({ event: { type: "merged", change, sides }, objects });
 }
 
-async function refusal(
-  conflicts: readonly Conflict[],
-  changes: readonly ForkChange[],
-  { base }: MergeTrees,
-): Promise<Recorded> {
+async function refusal(conflicts: readonly Conflict[]): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
-  const theirs = new LiveView(base);
-  const ours = new Map<string, SideAtPath | undefined>(changes.map(({ path, after }) => [path, after]));
   const paths: Record<string, RefusedPath> = {};
-  for (const { path, overlaps } of conflicts) {
+  for (const { path, overlaps, sides } of conflicts) {
     paths[path] = {
-      ours: await recorded(ours.get(path), objects),
-      theirs: await recorded(theirs.at(path), objects),
+      ours: await recorded(sides.ours, objects),
+      theirs: await recorded(sides.theirs, objects),
       ...(overlaps && { overlaps }),
     };
   }
@@ -301,7 +298,7 @@ function refused(
   { baseName }: MergeOptions,
 ): Fault {
   const view = new LiveView(base);
-  const shown = conflicts.map(({ overlaps: _, ...conflict }) => {
+  const shown = conflicts.map(({ overlaps: _overlaps, sides: _sides, ...conflict }) => {
     if (view.isShownWhole(conflict.path)) return conflict;
     const { fork: _fork, base: _base, ...rest } = conflict;
     return rest;

@@ -23,6 +23,24 @@ export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOver
   return { ours: all.map(one => hash(one.ours)), theirs: all.map(one => hash(one.theirs)) };
 }
 
+/** The numbers of all lines in overlaps, from 0, on each side. */
+export function overlapLines(
+  base: Buffer,
+  ours: Buffer,
+  theirs: Buffer,
+): { readonly ours: readonly number[]; readonly theirs: readonly number[] } {
+  const found = { ours: [] as number[], theirs: [] as number[] };
+  const at = { ours: 0, theirs: 0 };
+  for (const region of regions(base, ours, theirs)) {
+    for (const side of ["ours", "theirs"] as const) {
+      const { length } = linesWithEndings(region[side]);
+      if (region.is === "overlap") for (let i = 0; i < length; i++) found[side].push(at[side] + i);
+      at[side] += length;
+    }
+  }
+  return found;
+}
+
 /** Whether every overlap has other lines of ours than were reported, and the same lines of theirs. */
 export function isDealtWith(told: ToldOverlaps, now: ToldOverlaps): boolean {
   return (

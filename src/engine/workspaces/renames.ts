@@ -14,8 +14,12 @@ export interface Candidate {
 
 /** As git has it. */
 const leastSimilarity = 0.5;
-/** Beyond this, only files of the same name are compared by their lines. */
+/** Beyond this, a file is compared only with files of the same name and with those that share rare lines with it. */
 const mostPairs = 40_000;
+/** A line that more files have is not rare. */
+const mostWithLine = 30;
+/** How many files with rare lines in common are compared with one. */
+const mostSharing = 10;
 const mostFiles = 1000;
 const mostBytes = 4 * 1024 * 1024;
 
@@ -47,19 +51,57 @@ export async function pairedRenames(
     old.filter(({ path }) => !renames.has(path)),
     now.filter(({ path }) => !taken.has(path)),
   ];
-  const byName = left.length * free.length > mostPairs;
   const lines = new Map<string, LineCounts>();
+  const likely =
+    left.length * free.length > mostPairs ? await sharingRareLines(free, lines, slice) : undefined;
   const similar: Pairing[] = [];
   for (const from of left) {
+    const sharing = likely?.(from);
     for (const to of free) {
       if (slice.isOver) await slice.turn();
-      if ((byName && !isNamesake(from, to)) || !isComparable(from, to)) continue;
+      if (sharing !== undefined && !sharing.has(to) && !isNamesake(from, to)) continue;
+      if (!isComparable(from, to)) continue;
       const score = similarity(from, to, lines);
       if (score >= leastSimilarity) similar.push({ from, to, score });
     }
   }
   pair(similar, renames, taken);
   return renames;
+}
+
+/** Finds the files with the most bytes of rare lines in common with one. */
+async function sharingRareLines(
+  files: readonly ComparedFile[],
+  known: Map<string, LineCounts>,
+  slice: TimeSlice,
+): Promise<(from: ComparedFile) => ReadonlySet<ComparedFile>> {
+  const having = new Map<string, ComparedFile[]>();
+  for (const file of files) {
+    if (slice.isOver) await slice.turn();
+    if (!isCompared(file)) continue;
+    for (const line of linesOf(file, known).keys()) {
+      const others = having.get(line);
+      if (others === undefined) having.set(line, [file]);
+      else if (others.length <= mostWithLine) others.push(file);
+    }
+  }
+  return from => {
+    const shared = new Map<ComparedFile, number>();
+    if (isCompared(from)) {
+      for (const line of linesOf(from, known).keys()) {
+        const others = having.get(line) ?? [];
+        if (others.length > mostWithLine) continue;
+        for (const file of others) shared.set(file, (shared.get(file) ?? 0) + line.length + 1);
+      }
+    }
+    const most = [...shared].sort(([, a], [, b]) => b - a).slice(0, mostSharing);
+    return new Set(most.map(([file]) => file));
+  };
+}
+
+/** Whether the lines of a file are compared. */
+function isCompared({ bytes }: ComparedFile): boolean {
+  return bytes.length <= mostBytes && !isBinary(bytes, { first: 8000 });
 }
 
 /** The most equal files that are tried for one old path. */
@@ -126,8 +168,7 @@ type LineCounts = ReadonlyMap<string, number>;
 function similarity(from: ComparedFile, to: ComparedFile, known: Map<string, LineCounts>): number {
   if (from.hash === to.hash) return 1;
   const [least, most] = [from, to].map(({ bytes }) => bytes.length).sort((a, b) => a - b) as [number, number];
-  if (least / most < leastSimilarity || most > mostBytes) return 0;
-  if ([from, to].some(({ bytes }) => isBinary(bytes, { first: 8000 }))) return 0;
+  if (least / most < leastSimilarity || !isCompared(from) || !isCompared(to)) return 0;
   const [a, b] = [linesOf(from, known), linesOf(to, known)];
   let common = 0;
   for (const [line, count] of b) common += (line.length + 1) * Math.min(count, a.get(line) ?? 0);

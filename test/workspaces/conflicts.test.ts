@@ -1,0 +1,346 @@
+// Conflicts, and the two ways to settle them. A merge that takes one side of each conflict (`--prefer`) decides only what
+// conflicts: names apart from contents, and what both sides wrote is kept wherever it does not overlap. A merge in two
+// steps takes the rewritten files, and drops nothing that was not reported.
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { Fixture, treeOf } from "./fixture.ts";
+
+const numbered = (edits: Readonly<Record<number, string>> = {}) =>
+  Array.from({ length: 20 }, (_, i) => `${edits[i] ?? `line ${i}`}\n`).join("");
+
+type Side = (root: string) => void;
+type Tree = Readonly<Record<string, string>>;
+
+interface Case {
+  readonly before: Tree;
+  readonly fork: Side;
+  readonly base: Side;
+  /** The files of the base after the merge, by the side that is preferred. */
+  readonly becomes: { readonly fork: Tree; readonly base: Tree };
+}
+
+const write =
+  (path: string, text: string): Side =>
+  root => {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+const move =
+  (from: string, to: string): Side =>
+  root =>
+    renameSync(join(root, from), join(root, to));
+const remove =
+  (path: string): Side =>
+  root =>
+    rmSync(join(root, path), { recursive: true });
+const all =
+  (...sides: readonly Side[]): Side =>
+  root => {
+    for (const side of sides) side(root);
+  };
+
+const forkEdit = numbered({ 2: "fork" });
+const baseEdit = numbered({ 15: "base" });
+const both = numbered({ 2: "fork", 15: "base" });
+
+const cases: Record<string, Case> = {
+  "both moved a file, and both edited it": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "z.txt")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "b.txt")),
+    becomes: { fork: { "z.txt": both }, base: { "b.txt": both } },
+  },
+  "both moved a file, and the fork's new path comes first": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "a.txt")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "z.txt")),
+    becomes: { fork: { "a.txt": both }, base: { "z.txt": both } },
+  },
+  "both moved a file, and edited the same line": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", numbered({ 2: "fork", 4: "x" })), move("m.txt", "a.txt")),
+    base: all(write("m.txt", numbered({ 2: "base", 15: "y" })), move("m.txt", "z.txt")),
+    becomes: {
+      fork: { "a.txt": numbered({ 2: "fork", 4: "x", 15: "y" }) },
+      base: { "z.txt": numbered({ 2: "base", 4: "x", 15: "y" }) },
+    },
+  },
+  "the fork moved a file that the base edited onto a name that the base added": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
+    base: all(write("m.txt", baseEdit), write("n.txt", "another\n")),
+    becomes: { fork: { "n.txt": both }, base: { "m.txt": both, "n.txt": "another\n" } },
+  },
+  "the fork moved and edited a file that the base deleted": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "a.txt")),
+    base: remove("m.txt"),
+    becomes: { fork: { "a.txt": forkEdit }, base: {} },
+  },
+  "the base moved and edited a file that the fork deleted": {
+    before: { "m.txt": numbered() },
+    fork: remove("m.txt"),
+    base: all(write("m.txt", baseEdit), move("m.txt", "a.txt")),
+    becomes: { fork: {}, base: { "a.txt": baseEdit } },
+  },
+  "the fork made a file of a directory to which the base added a file": {
+    before: { "d/a.txt": "a\n" },
+    fork: all(remove("d"), write("d", "file\n")),
+    base: all(write("d/b.txt", "b\n"), write("d/e/c.txt", "c\n")),
+    becomes: { fork: { d: "file\n" }, base: { "d/b.txt": "b\n", "d/e/c.txt": "c\n" } },
+  },
+  "the base made a file of a directory to which the fork added a file": {
+    before: { "d/a.txt": "a\n" },
+    fork: write("d/b.txt", "b\n"),
+    base: all(remove("d"), write("d", "file\n")),
+    becomes: { fork: { "d/b.txt": "b\n" }, base: { d: "file\n" } },
+  },
+  "the fork moved a file into a directory that is a file in the base": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), remove("m.txt"), write("d/m.txt", forkEdit)),
+    base: all(write("m.txt", baseEdit), write("d", "file\n")),
+    becomes: { fork: { "d/m.txt": both }, base: { d: "file\n", "m.txt": both } },
+  },
+  "the fork moved a file onto a name that the base added": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
+    base: write("n.txt", "another\n"),
+    becomes: { fork: { "n.txt": forkEdit }, base: { "m.txt": forkEdit, "n.txt": "another\n" } },
+  },
+  "each moved another file to the same name": {
+    before: { "m.txt": numbered(), "k.txt": "k\n".repeat(20) },
+    fork: move("m.txt", "n.txt"),
+    base: move("k.txt", "n.txt"),
+    becomes: {
+      fork: { "n.txt": numbered(), "k.txt": "k\n".repeat(20) },
+      base: { "n.txt": "k\n".repeat(20), "m.txt": numbered() },
+    },
+  },
+  "the base moved a file to a name that the fork took for another, after deleting the file": {
+    before: { "m.txt": numbered() },
+    fork: all(remove("m.txt"), write("a.txt", "own\n")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "a.txt")),
+    becomes: { fork: { "a.txt": "own\n" }, base: { "a.txt": baseEdit } },
+  },
+  "the base moved a file that the fork edited to a name that the fork took for another": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), write("n.txt", "own\n")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "n.txt")),
+    becomes: { fork: { "m.txt": both, "n.txt": "own\n" }, base: { "n.txt": both } },
+  },
+  "the base moved a file that the fork edited into a directory that the fork made a file": {
+    before: { "m.txt": numbered(), "d/x.txt": "x\n" },
+    fork: all(write("m.txt", forkEdit), remove("d"), write("d", "file\n")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "d/m.txt")),
+    becomes: { fork: { d: "file\n", "m.txt": both }, base: { "d/m.txt": both } },
+  },
+  "the fork moved a file, and the base deleted it and added an unrelated one there": {
+    before: { "m.txt": numbered() },
+    fork: move("m.txt", "a.txt"),
+    base: all(remove("m.txt"), write("a.txt", "unrelated\n")),
+    becomes: { fork: { "a.txt": numbered() }, base: { "a.txt": "unrelated\n" } },
+  },
+  "the base made a file of a directory, two levels above an edit of the fork": {
+    before: { "d/s/m.txt": numbered() },
+    fork: write("d/s/m.txt", forkEdit),
+    base: all(remove("d"), write("d", "file\n")),
+    becomes: { fork: { "d/s/m.txt": forkEdit }, base: { d: "file\n" } },
+  },
+  "the two moved two files crosswise, and edited them": {
+    before: { "a.txt": numbered(), "b.txt": numbered().replaceAll("line", "other") },
+    fork: all(
+      write("a.txt", forkEdit),
+      move("a.txt", "c.txt"),
+      write("b.txt", forkEdit.replaceAll("line", "other")),
+      move("b.txt", "d.txt"),
+    ),
+    base: all(
+      write("a.txt", baseEdit),
+      move("a.txt", "d.txt"),
+      write("b.txt", baseEdit.replaceAll("line", "other")),
+      move("b.txt", "c.txt"),
+    ),
+    becomes: {
+      fork: { "c.txt": both, "d.txt": both.replaceAll("line", "other") },
+      base: { "d.txt": both, "c.txt": both.replaceAll("line", "other") },
+    },
+  },
+  "both made a directory of a file and moved the file into it, under different names": {
+    before: { m: numbered() },
+    fork: all(remove("m"), write("m/index", forkEdit)),
+    base: all(remove("m"), write("m/main", baseEdit)),
+    becomes: { fork: { "m/index": both }, base: { "m/main": both } },
+  },
+};
+
+type Fork = Awaited<ReturnType<Fixture["forked"]>>["fork"];
+
+/** The conflicts of a merge. */
+async function isRefused(fixture: Fixture, fork: Fork) {
+  const error = await fixture.workspaces.merge(fork, fixture.opener).then(
+    () => undefined,
+    reason => reason,
+  );
+  if (!Fault.is(error, "merge_conflict")) throw error ?? new Error("it was merged");
+  return error.data.conflicts;
+}
+
+describe.each(["fork", "base"] as const)("a merge that prefers the %s", prefer => {
+  it.each(Object.keys(cases))("where %s", async name => {
+    const { before, fork: ours, base: theirs, becomes } = cases[name] as Case;
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ ...before, "keep.txt": "keep\n" });
+    ours(fork.root);
+    theirs(base);
+    await isRefused(fixture, fork);
+    await isRefused(fixture, fork); // it does not go through when it is repeated
+    await fixture.workspaces.merge(fork, fixture.opener, { prefer });
+    expect(treeOf(base)).toEqual({ ...becomes[prefer], "keep.txt": "keep\n" });
+  });
+});
+
+interface TwoSteps {
+  readonly before: Tree;
+  readonly fork: Side;
+  readonly base: Side;
+  readonly rewrite: Side;
+  readonly becomes: Tree;
+}
+
+const chmod =
+  (path: string, mode: number): Side =>
+  root =>
+    chmodSync(join(root, path), mode);
+
+const rewritten = numbered({ 2: "fork", 9: "rewritten" });
+const settled = numbered({ 2: "fork", 9: "rewritten", 15: "base" });
+
+const twoSteps: Record<string, TwoSteps> = {
+  "both moved a file": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "a.txt")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "z.txt")),
+    rewrite: write("a.txt", rewritten),
+    becomes: { "a.txt": settled },
+  },
+  "both moved a file, and the base has another one at the fork's place": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "a.txt")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "z.txt"), write("a.txt", "another\n")),
+    rewrite: write("a.txt", rewritten),
+    becomes: { "a.txt": settled },
+  },
+  "both moved a file to the same place, and edited one line of it differently": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
+    base: all(write("m.txt", numbered({ 2: "other", 15: "base" })), move("m.txt", "n.txt")),
+    rewrite: write("n.txt", numbered({ 2: "fork and other" })),
+    becomes: { "n.txt": numbered({ 2: "fork and other", 15: "base" }) },
+  },
+  "the base moved a file, and both edited one line of it": {
+    before: { "m.txt": numbered() },
+    fork: write("m.txt", forkEdit),
+    base: all(write("m.txt", numbered({ 2: "other", 15: "base" })), move("m.txt", "n.txt")),
+    rewrite: write("m.txt", numbered({ 2: "fork and other" })),
+    becomes: { "n.txt": numbered({ 2: "fork and other", 15: "base" }) },
+  },
+  "the fork moved a file that the base edited, onto a name that the base added": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
+    base: all(write("m.txt", baseEdit), write("n.txt", "another\n")),
+    rewrite: write("n.txt", rewritten),
+    becomes: { "n.txt": settled },
+  },
+  "both changed the mode, and both edited the file": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), chmod("m.txt", 0o600)),
+    base: all(write("m.txt", baseEdit), chmod("m.txt", 0o755)),
+    rewrite: chmod("m.txt", 0o640),
+    becomes: { "m.txt": both },
+  },
+};
+
+describe("a merge in two steps keeps what was not reported", () => {
+  it.each(Object.keys(twoSteps))("where %s", async name => {
+    const { before, fork: ours, base: theirs, rewrite, becomes } = twoSteps[name] as TwoSteps;
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ ...before, "keep.txt": "keep\n" });
+    ours(fork.root);
+    theirs(base);
+    await isRefused(fixture, fork);
+    await isRefused(fixture, fork);
+    rewrite(fork.root);
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ ...becomes, "keep.txt": "keep\n" });
+  });
+
+  it("where the contents of a file that both moved overlap: that is reported too, and has to be rewritten", async () => {
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ "m.txt": numbered() });
+    all(write("m.txt", forkEdit), move("m.txt", "a.txt"))(fork.root);
+    all(write("m.txt", numbered({ 2: "base" })), move("m.txt", "z.txt"))(base);
+    expect(await isRefused(fixture, fork)).toMatchObject([
+      { reason: "both_renamed", fork: [{ line: 3, text: "fork" }], base: [{ line: 3, text: "base" }] },
+    ]);
+    write("a.txt", numbered({ 2: "fork", 19: "elsewhere" }))(fork.root);
+    await isRefused(fixture, fork);
+    write("a.txt", numbered({ 2: "fork and base" }))(fork.root);
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": numbered({ 2: "fork and base" }) });
+  });
+
+  it("where the base deleted a file that the fork moved, and added another one there: that one is shown", async () => {
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ "m.txt": numbered() });
+    all(write("m.txt", forkEdit), move("m.txt", "n.txt"))(fork.root);
+    all(remove("m.txt"), write("n.txt", "another\n"))(base);
+    expect(await isRefused(fixture, fork)).toMatchObject([
+      { path: "n.txt", reason: "both_added", base: [{ line: 1, text: "another" }] },
+    ]);
+  });
+});
+
+it("an overlap of many lines is reported with all of them", async () => {
+  using fixture = new Fixture();
+  const long = (from: number, to: number, text: string) =>
+    Array.from({ length: 60 }, (_, i) => `${i >= from && i < to ? text : "line"} ${i}\n`).join("");
+  const { base, fork } = await fixture.forked({ "m.txt": long(0, 0, "") });
+  write("m.txt", long(5, 45, "fork"))(fork.root);
+  write("m.txt", long(38, 39, "base"))(base);
+  const [conflict] = await isRefused(fixture, fork);
+  expect(conflict?.fork).toHaveLength(40);
+  expect(conflict?.base).toContainEqual({ line: 39, text: "base 38" });
+});
+
+it("what git ignores in a directory is not removed for the sake of the fork's file", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ ".gitignore": "*.local\n", "d/a.txt": "a\n" });
+  all(remove("d"), write("d", "file\n"))(fork.root);
+  write("d/keep.local", "precious\n")(base);
+  await expect(fixture.workspaces.merge(fork, fixture.opener, { prefer: "fork" })).rejects.toMatchObject({
+    code: "merge_conflict",
+  });
+  expect(treeOf(base)["d/keep.local"]).toBe("precious\n");
+});
+
+it("files are followed through moves among hundreds of deletions", async () => {
+  const content = (i: number, edits: Readonly<Record<number, string>> = {}) =>
+    Array.from({ length: 20 }, (_, k) => `${edits[k] ?? (k % 2 === 0 ? `common ${k}` : `${i} ${k}`)}\n`).join(
+      "",
+    );
+  const names = Array.from({ length: 300 }, (_, i) => `f${i}.txt`);
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked(Object.fromEntries(names.map((name, i) => [name, content(i)])));
+  for (const [i, name] of names.entries()) {
+    remove(name)(fork.root);
+    if (i % 2 === 0) write(`moved/${i}.txt`, content(i, { 4: "fork" }))(fork.root);
+  }
+  for (const i of [10, 100, 200]) write(`f${i}.txt`, content(i, { 14: "base" }))(base);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  const merged = treeOf(base);
+  expect(Object.keys(merged)).toHaveLength(150);
+  for (const i of [10, 100, 200])
+    expect(merged[`moved/${i}.txt`]).toBe(content(i, { 4: "fork", 14: "base" }));
+});
