@@ -43,8 +43,9 @@ describe("run_command", () => {
       command: "echo > theirs; until [ -e end ]; do sleep .1; done",
     });
     const said = await server.says("run_command", {
-      command: "until [ -e theirs ]; do sleep .1; done; echo > mine; echo > end",
+      command: "until [ -e theirs ]; do sleep .1; done; echo > mine",
     });
+    fixture.write("end", ""); // not before: of two commands that end together, one records the work of both
     await endless;
     const change = changeIn(said);
     expect(said).toContain(`change ${change} (undo with change and path reverts what is yours)`);

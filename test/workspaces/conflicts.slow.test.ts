@@ -21,10 +21,12 @@ interface Case {
   readonly becomes: { readonly fork: Tree; readonly base: Tree };
 }
 
+/** A new file: in a fork of hard links, one that is written in place is the base's too. */
 const write =
   (path: string, text: string): Side =>
   root => {
     mkdirSync(join(root, path, ".."), { recursive: true });
+    rmSync(join(root, path), { force: true });
     writeFileSync(join(root, path), text);
   };
 const move =
@@ -257,7 +259,7 @@ const twoSteps: Record<string, TwoSteps> = {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), chmod("m.txt", 0o600)),
     base: all(write("m.txt", baseEdit), chmod("m.txt", 0o755)),
-    rewrite: chmod("m.txt", 0o640),
+    rewrite: all(write("m.txt", forkEdit), chmod("m.txt", 0o640)),
     becomes: { "m.txt": both },
   },
 };
