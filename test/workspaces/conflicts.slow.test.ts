@@ -1,6 +1,7 @@
-// Conflicts, and the two ways to settle them. A merge that takes one side of each conflict (`--prefer`) decides only what
-// conflicts: names apart from contents, and what both sides wrote is kept wherever it does not overlap. A merge in two
-// steps takes the rewritten files, and drops nothing that was not reported.
+// Conflicts, and the two ways to settle them. A merge that takes one side of each conflict (`--prefer`) chooses between
+// two versions of one file, names apart from contents, and what both sides wrote is kept wherever it does not overlap. It
+// never chooses between different files. A merge in two steps takes the rewritten files, and drops nothing that was not
+// reported.
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -18,7 +19,7 @@ interface Case {
   readonly fork: Side;
   readonly base: Side;
   /** The files of the base after the merge, by the side that is preferred. */
-  readonly becomes: { readonly fork: Tree; readonly base: Tree };
+  readonly becomes: { readonly fork: Tree | "refused"; readonly base: Tree | "refused" };
 }
 
 /** A new file: in a fork of hard links, one that is written in place is the base's too. */
@@ -47,7 +48,48 @@ const forkEdit = numbered({ 2: "fork" });
 const baseEdit = numbered({ 15: "base" });
 const both = numbered({ 2: "fork", 15: "base" });
 
+const refused = { fork: "refused", base: "refused" } as const;
+
 const cases: Record<string, Case> = {
+  "both edited the same line": {
+    before: { "m.txt": numbered() },
+    fork: write("m.txt", numbered({ 2: "fork", 9: "x" })),
+    base: write("m.txt", numbered({ 2: "base", 15: "y" })),
+    becomes: {
+      fork: { "m.txt": numbered({ 2: "fork", 9: "x", 15: "y" }) },
+      base: { "m.txt": numbered({ 2: "base", 9: "x", 15: "y" }) },
+    },
+  },
+  "both changed a binary file": {
+    before: { "m.bin": "\0" },
+    fork: write("m.bin", "\0fork"),
+    base: write("m.bin", "\0base"),
+    becomes: { fork: { "m.bin": "\0fork" }, base: { "m.bin": "\0base" } },
+  },
+  "both added a file": {
+    before: {},
+    fork: write("m.txt", "fork\n"),
+    base: write("m.txt", "base\n"),
+    becomes: { fork: { "m.txt": "fork\n" }, base: { "m.txt": "base\n" } },
+  },
+  "the fork deleted a file that the base edited": {
+    before: { "m.txt": numbered() },
+    fork: remove("m.txt"),
+    base: write("m.txt", baseEdit),
+    becomes: { fork: {}, base: { "m.txt": baseEdit } },
+  },
+  "the base deleted a file that the fork edited": {
+    before: { "m.txt": numbered() },
+    fork: write("m.txt", forkEdit),
+    base: remove("m.txt"),
+    becomes: { fork: { "m.txt": forkEdit }, base: {} },
+  },
+  "both moved a file, and the fork has another one at the base's place": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), move("m.txt", "a.txt"), write("z.txt", "own\n")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "z.txt")),
+    becomes: refused,
+  },
   "both moved a file, and both edited it": {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), move("m.txt", "z.txt")),
@@ -73,7 +115,7 @@ const cases: Record<string, Case> = {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
     base: all(write("m.txt", baseEdit), write("n.txt", "another\n")),
-    becomes: { fork: { "n.txt": both }, base: { "m.txt": both, "n.txt": "another\n" } },
+    becomes: refused,
   },
   "the fork moved and edited a file that the base deleted": {
     before: { "m.txt": numbered() },
@@ -91,64 +133,61 @@ const cases: Record<string, Case> = {
     before: { "d/a.txt": "a\n" },
     fork: all(remove("d"), write("d", "file\n")),
     base: all(write("d/b.txt", "b\n"), write("d/e/c.txt", "c\n")),
-    becomes: { fork: { d: "file\n" }, base: { "d/b.txt": "b\n", "d/e/c.txt": "c\n" } },
+    becomes: refused,
   },
   "the base made a file of a directory to which the fork added a file": {
     before: { "d/a.txt": "a\n" },
     fork: write("d/b.txt", "b\n"),
     base: all(remove("d"), write("d", "file\n")),
-    becomes: { fork: { "d/b.txt": "b\n" }, base: { d: "file\n" } },
+    becomes: refused,
   },
   "the fork moved a file into a directory that is a file in the base": {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), remove("m.txt"), write("d/m.txt", forkEdit)),
     base: all(write("m.txt", baseEdit), write("d", "file\n")),
-    becomes: { fork: { "d/m.txt": both }, base: { d: "file\n", "m.txt": both } },
+    becomes: refused,
   },
   "the fork moved a file onto a name that the base added": {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), move("m.txt", "n.txt")),
     base: write("n.txt", "another\n"),
-    becomes: { fork: { "n.txt": forkEdit }, base: { "m.txt": forkEdit, "n.txt": "another\n" } },
+    becomes: refused,
   },
   "each moved another file to the same name": {
     before: { "m.txt": numbered(), "k.txt": "k\n".repeat(20) },
     fork: move("m.txt", "n.txt"),
     base: move("k.txt", "n.txt"),
-    becomes: {
-      fork: { "n.txt": numbered(), "k.txt": "k\n".repeat(20) },
-      base: { "n.txt": "k\n".repeat(20), "m.txt": numbered() },
-    },
+    becomes: refused,
   },
   "the base moved a file to a name that the fork took for another, after deleting the file": {
     before: { "m.txt": numbered() },
     fork: all(remove("m.txt"), write("a.txt", "own\n")),
     base: all(write("m.txt", baseEdit), move("m.txt", "a.txt")),
-    becomes: { fork: { "a.txt": "own\n" }, base: { "a.txt": baseEdit } },
+    becomes: refused,
   },
   "the base moved a file that the fork edited to a name that the fork took for another": {
     before: { "m.txt": numbered() },
     fork: all(write("m.txt", forkEdit), write("n.txt", "own\n")),
     base: all(write("m.txt", baseEdit), move("m.txt", "n.txt")),
-    becomes: { fork: { "m.txt": both, "n.txt": "own\n" }, base: { "n.txt": both } },
+    becomes: refused,
   },
   "the base moved a file that the fork edited into a directory that the fork made a file": {
     before: { "m.txt": numbered(), "d/x.txt": "x\n" },
     fork: all(write("m.txt", forkEdit), remove("d"), write("d", "file\n")),
     base: all(write("m.txt", baseEdit), move("m.txt", "d/m.txt")),
-    becomes: { fork: { d: "file\n", "m.txt": both }, base: { "d/m.txt": both } },
+    becomes: refused,
   },
   "the fork moved a file, and the base deleted it and added an unrelated one there": {
     before: { "m.txt": numbered() },
     fork: move("m.txt", "a.txt"),
     base: all(remove("m.txt"), write("a.txt", "unrelated\n")),
-    becomes: { fork: { "a.txt": numbered() }, base: { "a.txt": "unrelated\n" } },
+    becomes: refused,
   },
   "the base made a file of a directory, two levels above an edit of the fork": {
     before: { "d/s/m.txt": numbered() },
     fork: write("d/s/m.txt", forkEdit),
     base: all(remove("d"), write("d", "file\n")),
-    becomes: { fork: { "d/s/m.txt": forkEdit }, base: { d: "file\n" } },
+    becomes: { fork: "refused", base: { d: "file\n" } },
   },
   "the two moved two files crosswise, and edited them": {
     before: { "a.txt": numbered(), "b.txt": numbered().replaceAll("line", "other") },
@@ -164,10 +203,7 @@ const cases: Record<string, Case> = {
       write("b.txt", baseEdit.replaceAll("line", "other")),
       move("b.txt", "c.txt"),
     ),
-    becomes: {
-      fork: { "c.txt": both, "d.txt": both.replaceAll("line", "other") },
-      base: { "d.txt": both, "c.txt": both.replaceAll("line", "other") },
-    },
+    becomes: refused,
   },
   "both made a directory of a file and moved the file into it, under different names": {
     before: { m: numbered() },
@@ -180,8 +216,8 @@ const cases: Record<string, Case> = {
 type Fork = Awaited<ReturnType<Fixture["forked"]>>["fork"];
 
 /** The conflicts of a merge. */
-async function isRefused(fixture: Fixture, fork: Fork) {
-  const error = await fixture.workspaces.merge(fork, fixture.opener).then(
+async function isRefused(fixture: Fixture, fork: Fork, prefer?: "fork" | "base") {
+  const error = await fixture.workspaces.merge(fork, fixture.opener, { prefer }).then(
     () => undefined,
     reason => reason,
   );
@@ -198,8 +234,10 @@ describe.each(["fork", "base"] as const)("a merge that prefers the %s", prefer =
     theirs(base);
     await isRefused(fixture, fork);
     await isRefused(fixture, fork); // it does not go through when it is repeated
-    await fixture.workspaces.merge(fork, fixture.opener, { prefer });
-    expect(treeOf(base)).toEqual({ ...becomes[prefer], "keep.txt": "keep\n" });
+    const [there, result] = [treeOf(base), becomes[prefer]];
+    if (result === "refused") await isRefused(fixture, fork, prefer);
+    else await fixture.workspaces.merge(fork, fixture.opener, { prefer });
+    expect(treeOf(base)).toEqual(result === "refused" ? there : { ...result, "keep.txt": "keep\n" });
   });
 });
 
@@ -254,6 +292,27 @@ const twoSteps: Record<string, TwoSteps> = {
     base: all(write("m.txt", baseEdit), write("n.txt", "another\n")),
     rewrite: write("n.txt", rewritten),
     becomes: { "n.txt": settled },
+  },
+  "the base moved a file that the fork edited, to a name that the fork took for another": {
+    before: { "m.txt": numbered() },
+    fork: all(write("m.txt", forkEdit), write("n.txt", "own\n")),
+    base: all(write("m.txt", baseEdit), move("m.txt", "n.txt")),
+    rewrite: all(remove("m.txt"), write("n.txt", both)),
+    becomes: { "n.txt": both },
+  },
+  "the fork made a file of a directory to which the base added a file": {
+    before: { "d/a.txt": "a\n" },
+    fork: all(remove("d"), write("d", "file\n")),
+    base: write("d/b.txt", "b\n"),
+    rewrite: all(remove("d"), write("d/file", "file\n")),
+    becomes: { "d/b.txt": "b\n", "d/file": "file\n" },
+  },
+  "the base made a file of a directory to which the fork added a file": {
+    before: { "d/a.txt": "a\n" },
+    fork: write("d/b.txt", "b\n"),
+    base: all(remove("d"), write("d", "file\n")),
+    rewrite: move("d/b.txt", "b.txt"),
+    becomes: { d: "file\n", "b.txt": "b\n" },
   },
   "both changed the mode, and both edited the file": {
     before: { "m.txt": numbered() },
@@ -314,17 +373,6 @@ it("an overlap of many lines is reported with all of them", async () => {
   const [conflict] = await isRefused(fixture, fork);
   expect(conflict?.fork).toHaveLength(40);
   expect(conflict?.base).toContainEqual({ line: 39, text: "base 38" });
-});
-
-it("what git ignores in a directory is not removed for the sake of the fork's file", async () => {
-  using fixture = new Fixture();
-  const { base, fork } = await fixture.forked({ ".gitignore": "*.local\n", "d/a.txt": "a\n" });
-  all(remove("d"), write("d", "file\n"))(fork.root);
-  write("d/keep.local", "precious\n")(base);
-  await expect(fixture.workspaces.merge(fork, fixture.opener, { prefer: "fork" })).rejects.toMatchObject({
-    code: "merge_conflict",
-  });
-  expect(treeOf(base)["d/keep.local"]).toBe("precious\n");
 });
 
 it("files are followed through moves among hundreds of deletions", async () => {

@@ -42,7 +42,7 @@ export const workspace = command({
     from: { value: "NAME", help: "fork: the workspace to copy" },
     prefer: {
       value: "SIDE",
-      help: "merge: resolve conflicts with the version of the fork or of the base",
+      help: "merge: where both changed a file, take the version of the fork or of the base",
     },
     dropped: { help: "list: dropped workspaces that can be restored" },
     stat: { help: "diff: only the names of the files" },
@@ -88,12 +88,19 @@ export const workspace = command({
       const told = visible(sayConflicts(conflicts, printable));
       await print(
         process.stderr,
-        `polyfs: nothing was merged: ${name} and ${base} changed the same lines or files\n${told}\nRewrite these files in ${name} and merge again, or take one side: --prefer fork or --prefer base\n`,
+        `polyfs: nothing was merged: ${name} and ${base} changed the same lines or files\n${told}\nRewrite these files in ${name} and merge again${advice(given)}\n`,
       );
       return 1;
     }
   },
 });
+
+/** How to go on after a conflict, apart from rewriting the files. */
+function advice({ own }: Given): string {
+  return own.has("prefer")
+    ? ". --prefer chooses between two versions of one file, not between different files with one name"
+    : ", or take one side: --prefer fork or --prefer base";
+}
 
 function nameOf({ operands: [name] }: Given): string {
   if (name === undefined) throw new UsageError("name a workspace; see polyfs workspace --help");

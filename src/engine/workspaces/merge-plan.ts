@@ -45,9 +45,10 @@ export interface MergePlan {
 export interface MergeInput extends RenameInput {
   readonly bases: Bases;
   readonly theirs: LiveView;
-  /** Whether a path of the base is no part of merges: ignored, or git's. */
-  isLeftOut(path: string, isDirectory: boolean): boolean;
-  /** Which side wins where both changed the same; absent: neither. */
+  /**
+   * Which side wins where the two have different versions of one file; absent: neither. It decides nothing between
+   * different files: a name that two of them claim, or that one needs for a directory, stays a conflict.
+   */
   readonly prefer?: "fork" | "base" | undefined;
 }
 
@@ -58,7 +59,7 @@ export async function planMerge(input: MergeInput): Promise<MergePlan> {
     if (slice.isOver) await slice.turn();
     await plan.change(change);
   }
-  await plan.finish();
+  plan.finish();
   return plan;
 }
 
@@ -70,8 +71,6 @@ class Planning implements MergePlan {
   readonly #ours: ReadonlyMap<string, SideAtPath | undefined>;
   /** Paths of the fork that were dealt with under another one. */
   readonly #taken = new Set<string>();
-  /** Paths that the fork added and the base keeps for something else. */
-  readonly #dropped = new Set<string>();
 
   constructor(input: MergeInput) {
     this.#input = input;
@@ -161,9 +160,8 @@ class Planning implements MergePlan {
     if (to === undefined) return false;
     const ours = this.#forkSide(to);
     const there = this.#input.theirs.at(to);
-    const { prefer } = this.#input;
     this.#leaveOut(to);
-    if (there !== undefined && prefer === undefined) {
+    if (there !== undefined) {
       const both = await mergeSides(to, undefined, ours, there);
       const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
       const refused = this.#input.bases.refused(to);
@@ -172,7 +170,7 @@ class Planning implements MergePlan {
         return true;
       }
     }
-    const result = await this.#mergedOrPreferred(to, before, ours, theirs, prefer);
+    const result = await this.#mergedOrPreferred(to, before, ours, theirs);
     if ("conflict" in result) {
       this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to }, sides: { ours, theirs } });
       return true;
@@ -182,11 +180,8 @@ class Planning implements MergePlan {
       { path: to, side: ours },
       { path, side: theirs },
     ];
-    if (there !== undefined && prefer === "base") this.#put(path, theirs, result.side, true, sources);
-    else {
-      this.#put(path, theirs, after, false);
-      this.#put(to, there, result.side, true, sources);
-    }
+    this.#put(path, theirs, after, false);
+    this.#put(to, there, result.side, true, sources);
     return true;
   }
 
@@ -233,16 +228,17 @@ class Planning implements MergePlan {
     const isSettled =
       refused !== undefined && (await isRewritten(refused, sides.ours, this.#nameConflict(to)));
     this.#leaveOut(to);
-    const winner = prefer ?? (isSettled ? "fork" : undefined);
-    const result = await this.#mergedOrPreferred(to, before, sides.ours, sides.theirs, prefer);
+    const result = await this.#mergedOrPreferred(to, before, sides.ours, sides.theirs);
     const moved = { fork: to, base: other };
-    if (winner === undefined && there !== undefined) {
+    if (!isSettled && there !== undefined) {
       // The base has something else there. That comes first: it would be overwritten.
       const both = await mergeSides(to, undefined, sides.ours, there);
       const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
       this.conflicts.push({ path: to, ...conflict, moved, sides: { ours: sides.ours, theirs: there } });
       return true;
     }
+    const isFree = !this.#isChangedInFork(other);
+    const winner = isSettled ? "fork" : isFree ? prefer : undefined;
     if (winner === undefined || "conflict" in result) {
       const { reason: _, ...lines } = "conflict" in result ? result.conflict : { reason: undefined };
       this.conflicts.push({ path: to, ...lines, reason: "both_renamed", moved, sides });
@@ -254,12 +250,9 @@ class Planning implements MergePlan {
       { path: other, side: sides.theirs },
     ];
     if (winner === "fork") {
-      if (!this.#isChangedInFork(other)) this.#put(other, sides.theirs, undefined, false);
+      if (isFree) this.#put(other, sides.theirs, undefined, false);
       this.#put(to, there, result.side, true, sources);
-    } else {
-      this.#leaveOut(other);
-      this.#put(other, sides.theirs, result.side, true, sources);
-    }
+    } else this.#put(other, sides.theirs, result.side, true, sources);
     return true;
   }
 
@@ -267,17 +260,17 @@ class Planning implements MergePlan {
     return this.#ours.has(path);
   }
 
-  /** What a merge of three sides gives; where they conflict, the side that wins, if one does. */
+  /** What a merge of three sides gives; where they conflict, the side that is preferred, if one is. */
   async #mergedOrPreferred(
     path: string,
     before: SideAtPath,
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
-    winner: "fork" | "base" | undefined,
   ): Promise<MergedSide> {
+    const { prefer } = this.#input;
     const result = await this.#merged(path, before, ours, theirs);
-    if ("side" in result || winner === undefined) return result;
-    return { side: winner === "fork" ? ours : theirs };
+    if ("side" in result || prefer === undefined) return result;
+    return { side: prefer === "fork" ? ours : theirs };
   }
 
   /**
@@ -296,27 +289,34 @@ class Planning implements MergePlan {
     return this.#ours.get(path);
   }
 
-  /** The base moved a file that the fork changed: the change follows it. */
+  /** The base moved a file that the fork changed: the change follows it, unless the fork has another file there. */
   async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
     const to = await this.#renames.inBase(path);
-    const { prefer } = this.#input;
     if (to === undefined) return false;
-    const isOther = this.#outcomes.has(to) || this.#isChangedInFork(to);
-    if (isOther && prefer === undefined) return false;
     const theirs = this.#input.theirs.at(to);
-    const result = await this.#mergedOrPreferred(to, before, after, theirs, prefer);
-    if ("conflict" in result) {
-      const sides = { ours: after, theirs };
-      this.conflicts.push({ path: to, ...result.conflict, moved: { base: to }, sides });
-    } else {
+    if (this.#outcomes.has(to) || this.#isChangedInFork(to)) {
+      const conflict = await this.#withChangedLines(
+        path,
+        { reason: "deleted_in_base" },
+        before,
+        after,
+        undefined,
+      );
+      const sides = { ours: after, theirs: this.#input.theirs.at(path) };
+      this.conflicts.push({ path, ...conflict, moved: { base: to }, sides });
+      return true;
+    }
+    const result = await this.#mergedOrPreferred(to, before, after, theirs);
+    if ("conflict" in result)
+      this.conflicts.push({
+        path: to,
+        ...result.conflict,
+        moved: { base: to },
+        sides: { ours: after, theirs },
+      });
+    else {
       const sources = [...[before, after].map(side => ({ path, side })), { path: to, side: theirs }];
-      // The fork has something else at the new path: what it wrote here stays under the old one, if it is preferred.
-      if (isOther && prefer === "fork")
-        this.#put(path, this.#input.theirs.at(path), result.side, true, sources);
-      else {
-        if (isOther) this.#leaveOut(to);
-        this.#put(to, theirs, result.side, true, sources);
-      }
+      this.#put(to, theirs, result.side, true, sources);
     }
     return true;
   }
@@ -328,7 +328,7 @@ class Planning implements MergePlan {
       if (before?.kind !== "file" || isFile) continue;
       if ((await this.#renames.inFork(from)) !== path || (await this.#renames.inBase(from)) !== path)
         continue;
-      const result = await this.#mergedOrPreferred(path, before, after, theirs, this.#input.prefer);
+      const result = await this.#mergedOrPreferred(path, before, after, theirs);
       const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
       if ("side" in result) this.#put(path, theirs, result.side, true, sources);
       else this.conflicts.push({ path, ...result.conflict, sides: { ours: after, theirs } });
@@ -356,105 +356,38 @@ class Planning implements MergePlan {
   ): Promise<void> {
     const { prefer } = this.#input;
     const { ours, theirs } = sides;
-    if (prefer === undefined) this.conflicts.push({ path, ...conflict, sides });
-    else if (prefer === "fork") {
-      if (before === undefined) await this.#keepBaseFile(path, theirs);
-      this.#put(path, theirs, ours, false);
-    } else if (before === undefined && ours !== undefined) this.#dropped.add(path);
+    if (prefer === undefined || !(await this.#isOneFile(path, before, sides)))
+      this.conflicts.push({ path, ...conflict, sides });
+    else if (prefer === "fork") this.#put(path, theirs, ours, false);
+  }
+
+  /** Whether the two sides are versions of one file: neither of them was moved there, or is a directory. */
+  async #isOneFile(
+    path: string,
+    before: SideAtPath | undefined,
+    { ours, theirs }: ConflictSides,
+  ): Promise<boolean> {
+    if ((ours?.kind === "directory") !== (theirs?.kind === "directory") && ours && theirs) return false;
+    if (before !== undefined) return true;
+    return !(await this.#renames.isNewName(path));
   }
 
   /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */
-  async finish(): Promise<void> {
-    const { prefer, theirs } = this.#input;
+  finish(): void {
     const paths = [...this.#outcomes.keys()].sort().reverse();
     for (const path of paths) {
       const outcome = this.#outcomes.get(path);
       if (outcome?.theirs?.kind !== "directory" || outcome.side?.kind === "directory") continue;
       if (this.#isEmptied(path)) continue;
-      if (outcome.side !== undefined && prefer === "fork" && (await this.#removeBelow(path))) continue;
       this.#outcomes.delete(path);
-      if (outcome.side === undefined) continue;
-      if (prefer === "base") this.#dropped.add(path);
-      else this.#inTheWay(path, outcome);
+      if (outcome.side !== undefined) this.#inTheWay(path, outcome);
     }
-    for (const outcome of [...this.#outcomes.values()]) {
-      const { path, side } = outcome;
-      const above = side === undefined ? undefined : this.#blocking(path);
-      if (above === undefined) continue;
-      if (prefer === "fork") {
-        this.#put(above, theirs.at(above), newDirectory, false);
-        for (let end = path.indexOf("/", above.length + 1); end > 0; end = path.indexOf("/", end + 1))
-          if (!this.#outcomes.has(path.slice(0, end)))
-            this.#put(path.slice(0, end), undefined, newDirectory, false);
-      } else if (prefer === "base") {
-        this.#outcomes.delete(path);
-        this.#dropped.add(path);
-      } else this.#inTheWay(path, outcome);
-    }
-    for (const path of this.#dropped) await this.#keepForkFile(path);
+    for (const outcome of this.#outcomes.values())
+      if (outcome.side !== undefined && this.#isBlocked(outcome.path)) this.#inTheWay(outcome.path, outcome);
   }
 
   #inTheWay(path: string, { side, theirs }: PlannedPath): void {
     this.conflicts.push({ path, reason: "in_the_way", sides: { ours: side, theirs } });
-  }
-
-  /** The fork moved a file to a path that it does not get: it stays where it was, with what the fork wrote. */
-  async #keepForkFile(path: string): Promise<void> {
-    for (const { path: from, before, after } of this.#input.changes) {
-      if (before?.kind !== "file" || after !== undefined || (await this.#renames.inFork(from)) !== path)
-        continue;
-      const theirs = this.#input.theirs.at(from);
-      if (theirs?.kind !== "file") return;
-      const ours = this.#forkSide(path);
-      const result = await this.#mergedOrPreferred(from, before, ours, theirs, "base");
-      const sources = [
-        { path: from, side: before },
-        { path, side: ours },
-        { path: from, side: theirs },
-      ];
-      this.#outcomes.delete(from);
-      if ("side" in result) this.#put(from, theirs, result.side, true, sources);
-      return;
-    }
-  }
-
-  /** The base moved a file to a path that it does not keep: the file goes back to where it was. */
-  async #keepBaseFile(path: string, theirs: SideAtPath | undefined): Promise<void> {
-    if (theirs?.kind !== "file") return;
-    const from = await this.#renames.oldNameInBase(path);
-    if (from === undefined || this.#isChangedInFork(from) || this.#input.theirs.at(from)) return;
-    this.#put(from, undefined, theirs, true, [{ path, side: theirs }]);
-  }
-
-  /** Everything that a directory of the base holds goes. False if it holds what is no part of merges. */
-  async #removeBelow(directory: string): Promise<boolean> {
-    const below = this.#filesBelow(directory);
-    if (below === undefined) return false;
-    for (const path of below) {
-      const outcome = this.#outcomes.get(path);
-      const there = this.#input.theirs.at(path);
-      const from = outcome?.sources?.[0]?.path ?? path;
-      // An edit of the fork that has followed a move of the base.
-      if (outcome?.side !== undefined && from !== path)
-        this.#put(from, this.#input.theirs.at(from), outcome.side, true, outcome.sources);
-      else if (outcome === undefined) await this.#keepBaseFile(path, there);
-      this.#put(path, there, undefined, false);
-    }
-    return true;
-  }
-
-  /** Without links to follow; directories come with what they hold. Undefined if something is left out of merges. */
-  #filesBelow(directory: string): string[] | undefined {
-    const found: string[] = [];
-    for (const name of this.#input.theirs.namesIn(directory)) {
-      const path = `${directory}/${name}`;
-      const isDirectory = this.#input.theirs.at(path)?.kind === "directory";
-      const below = isDirectory ? this.#filesBelow(path) : [];
-      if (below === undefined || this.#input.isLeftOut(path, isDirectory)) return undefined;
-      for (const one of below) found.push(one);
-      found.push(path);
-    }
-    return found;
   }
 
   /** Whether everything that a directory of the base holds goes too. */
@@ -466,16 +399,14 @@ class Planning implements MergePlan {
     });
   }
 
-  /** The path above this one that is something else than a directory in the base, and stays so. */
-  #blocking(path: string): string | undefined {
+  /** Whether a path above this one is something else than a directory in the base, and stays so. */
+  #isBlocked(path: string): boolean {
     for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
       const above = path.slice(0, slash);
       const outcome = this.#outcomes.get(above);
       const side = outcome === undefined ? this.#input.theirs.at(above) : outcome.side;
-      if (side !== undefined) return side.kind === "directory" ? undefined : above;
+      if (side !== undefined) return side.kind !== "directory";
     }
-    return undefined;
+    return false;
   }
 }
-
-const newDirectory: SideAtPath = { kind: "directory", mode: 0o755, bytes: async () => Buffer.alloc(0) };

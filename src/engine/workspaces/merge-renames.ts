@@ -55,10 +55,11 @@ export class MergeRenames {
     return (await this.#inBase()).get(path);
   }
 
-  /** Where the file was that the base moved to a path. */
-  async oldNameInBase(path: string): Promise<string | undefined> {
-    for (const [from, to] of await this.#inBase()) if (to === path) return from;
-    return undefined;
+  /** Whether the fork or the base moved a file to a path. */
+  async isNewName(path: string): Promise<boolean> {
+    for (const renames of [await this.#inFork(), await this.#inBase()])
+      for (const to of renames.values()) if (to === path) return true;
+    return false;
   }
 }
 

@@ -144,8 +144,6 @@ function planned(
     theirs,
     moves: () => (found ??= moves()),
     isShownWhole,
-    isLeftOut: (path, isDirectory) =>
-      path === ".git" || path.endsWith("/.git") || !isShownWhole(path) || ignored().has(path, isDirectory),
     prefer,
   });
 }
