@@ -160,6 +160,9 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     !/^(cli|selftest)\//.test(file) && /\.(push|unshift|splice)\((?:[^;(){}[\]]*,)?\s*\.\.\./.test(code),
   "keeps no variable at module level, but for those of the process": (file, code) =>
     changes(withoutTemplates(code), file) && !Object.hasOwn(variablesOfTheProcess, file),
+  // `longest` and a number are characters; lists have a `most`.
+  "masks what a caller sends before it is cut for a record": (file, code) =>
+    file.startsWith("mcp/") && /\.(slice|substring|substr)\(0, (longest\w*|\d+)\)/.test(code),
   "imports nothing that imports it": (file, _, sources) => circular(sources).has(file),
   "speaks of no tool, dialect or protocol in the engine": (file, code, sources) =>
     file.startsWith("engine/") && foreignWords(sources).test(code.replaceAll("unknown_tool", "")),
@@ -266,6 +269,7 @@ describe("each rule catches an offence", () => {
       "engine/workspace/archive/a.ts",
       '// a\nimport type { Step } from "../commit/step.ts";',
     ],
+    ["masks what a caller sends before it is cut for a record", "mcp/a.ts", "log.warn(name.slice(0, 100));"],
     ["is named for what it holds", "engine/text/utils.ts", ""],
     ["is named for what it holds", "contract/path-helpers.ts", ""],
     ["re-exports nothing, but for the public entry", "contract/all.ts", 'export * from "./tool.ts";'],

@@ -1,11 +1,13 @@
 // The length of an audit line. Callers choose much of what is in it, and a long line pushes the lines of others out of
 // the log. So it has 8 KB at most, counted as it is written, with its escapes. What does not fit is left out, with its
-// length and hash in its place.
+// length and hash in its place. Secrets are masked before that: one that is cut has no shape to know it by, and its hash
+// would tell a short one.
 //
 // Complete however long they are: what a call changed, since the log explains the bytes of every file, and what is
 // served, which the operator chooses.
 import { hash } from "node:crypto";
 import { auditJson } from "./audit-json.ts";
+import { withoutTokens } from "./masked-tokens.ts";
 
 /** 8 KB, without the members that every line has. */
 const longestMembers = 7 * 1024;
@@ -29,11 +31,11 @@ export function boundedMembers(members: string): string {
 }
 
 /**
- * A value of about this many bytes. A text that is longer becomes its beginning, its length and its hash; a list its
+ * A value of about this many bytes, with its secrets masked. A text that is longer becomes its beginning, its length and its hash; a list its
  * first elements, and the number of the others with the hash of the whole list as JSON.
  */
 export function shortened(value: unknown, most: number): unknown {
-  if (typeof value === "string") return shorterText(value, most);
+  if (typeof value === "string") return shorterText(withoutTokens(value), most);
   if (Array.isArray(value)) return shorterList(value, most);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value);
@@ -63,7 +65,9 @@ function shorterList(list: readonly unknown[], most: number): unknown[] {
     first.push(shorter);
   }
   const more = list.length - first.length;
-  return more === 0 ? first : [...first, { more, sha256: hash("sha256", JSON.stringify(list)) }];
+  return more === 0
+    ? first
+    : [...first, { more, sha256: hash("sha256", withoutTokens(JSON.stringify(list))) }];
 }
 
 /** Without the quotes of a text. */

@@ -9,6 +9,7 @@ import { isRecord } from "./jsonrpc.ts";
 import type { Caller, MethodResult, Params, ServerOptions } from "./method.ts";
 import { eraOf } from "./revision.ts";
 
+const mostNeeds = 20;
 /** A question that is not answered by then is answered with no. */
 const patienceMs = 5 * 60_000;
 
@@ -100,7 +101,7 @@ function answerOf(result: unknown): Approval {
 }
 
 function question(needs: readonly Need[], tool: string): Params {
-  const shown = needs.slice(0, 20).map(({ at, question }) => `${verbs[question]} ${at}`);
+  const shown = needs.slice(0, mostNeeds).map(({ at, question }) => `${verbs[question]} ${at}`);
   const more = needs.length > shown.length ? [`and ${needs.length - shown.length} more`] : [];
   return {
     mode: "form",

@@ -5,7 +5,7 @@ import type { Root } from "../engine/workspace/root.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { shortened } from "../host/audit-bounds.ts";
 import { auditJson } from "../host/audit-json.ts";
-import { beginning, withoutTokens } from "../host/masked-tokens.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import { auditedChanges } from "./audited-change.ts";
 import type { Caller } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
@@ -69,7 +69,7 @@ function pathsOf(paths: readonly string[]): string {
   let length = 0;
   for (const path of paths) length += path.length + 1;
   if (length * mostBytesOfCharacter <= longestPaths) return paths.map(quoted).join();
-  return auditJson(shortened(paths.map(withoutTokens), longestPaths)).slice(1, -1);
+  return auditJson(shortened(paths, longestPaths)).slice(1, -1);
 }
 
 function aboutOf(about: RecordedCall["about"]): string {

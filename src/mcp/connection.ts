@@ -1,6 +1,7 @@
 // One client on a two-way channel (standard input and output, or any pair of streams): its era, its running requests,
 // and our requests to it. Framing and the process belong to the transport.
 import { Session } from "../contract/session.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import { jsonParts } from "./json-parts.ts";
 import {
   errorFrame,
@@ -260,7 +261,7 @@ export class Connection {
     if (method === "notifications/cancelled") this.#cancel(params);
     else if (method === "notifications/initialized") this.#roots.ask();
     else if (method === "notifications/roots/list_changed") this.#roots.ask();
-    else this.#options.log.debug(`ignored ${method.slice(0, 100)}`);
+    else this.#options.log.debug(`ignored ${beginning(method, 100)}`);
   }
 
   /** A cancelled request gets no answer. An answered request is not in the table. */

@@ -18,7 +18,7 @@ import {
 import type { Session } from "../contract/session.ts";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
-import { beginning } from "../host/masked-tokens.ts";
+import { beginning, withoutTokens } from "../host/masked-tokens.ts";
 import { RpcError } from "./jsonrpc.ts";
 import type { MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
@@ -207,6 +207,6 @@ function describe(
 }
 
 function spanContext({ traceId, spanId, flags, state }: RemoteSpan): SpanContext {
-  const traceState = state === undefined ? {} : { traceState: createTraceState(state) };
+  const traceState = state === undefined ? {} : { traceState: createTraceState(withoutTokens(state)) };
   return { traceId, spanId, traceFlags: flags, isRemote: true, ...traceState };
 }

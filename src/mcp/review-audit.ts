@@ -1,11 +1,13 @@
 // What a person does at the review page, as an entry of the audit log: the same fields as a call, with the client
 // `review`.
+import { beginning } from "../host/masked-tokens.ts";
 import type { PageAction } from "../review/http/page-watch.ts";
 import { auditedChanges } from "./audited-change.ts";
 import { isRecord } from "./jsonrpc.ts";
 import { textsIn } from "./recorded-call.ts";
 
 const mostIds = 100;
+const longestText = 100;
 
 export function reviewEntry(action: PageAction): Record<string, unknown> {
   const { viewer, address, route, paths, about, bytesIn, bytesOut, ms, answer } = action;
@@ -34,6 +36,6 @@ export function reviewEntry(action: PageAction): Record<string, unknown> {
 
 function bounded(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, mostIds).map(bounded);
-  if (typeof value === "string") return value.slice(0, 100);
+  if (typeof value === "string") return beginning(value, longestText);
   return typeof value === "number" || typeof value === "boolean" ? value : undefined;
 }

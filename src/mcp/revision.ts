@@ -1,6 +1,7 @@
 // The protocol's revisions and its two eras. Up to 2025-11-25 a connection agrees on a revision once, by
 // `initialize`; from 2026-07-28 on each request names its revision and the client's capabilities in `_meta` (the
 // envelope), and nothing is remembered between requests.
+import { beginning } from "../host/masked-tokens.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 
 const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
@@ -68,7 +69,7 @@ const longestName = 200;
 
 /** `name/version` of a client that introduces itself. */
 export function clientName(client: unknown): string | undefined {
-  return isImplementation(client) ? `${client.name}/${client.version}`.slice(0, longestName) : undefined;
+  return isImplementation(client) ? beginning(`${client.name}/${client.version}`, longestName) : undefined;
 }
 
 export function missingEnvelope(): RpcError {

@@ -2,6 +2,7 @@
 // of offered tools; a call is the contract's `call()` and its outcome in the protocol's shape.
 import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import { Asking } from "./approval.ts";
 import { pageUri, rendersPages } from "./apps.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
@@ -80,7 +81,7 @@ function aboutCall({ dialect, engine }: ServerOptions, name: string, given: unkn
   const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
   const { paths = [], effect = "reads" } = dialect.tools.find(tool => tool.name === bare) ?? {};
   return {
-    tool: bare.slice(0, 100),
+    tool: beginning(bare, 100),
     effect,
     paths: isRecord(given) ? namedPaths(given, paths) : [],
     session: caller.session,

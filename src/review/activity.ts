@@ -7,6 +7,7 @@ import type { Session } from "../contract/session.ts";
 import type { Effect } from "../contract/tool.ts";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { beginning } from "../host/masked-tokens.ts";
 import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
 import { AgentNotes } from "./agent-notes.ts";
 import type { Call } from "./api.ts";
@@ -140,7 +141,7 @@ export class Activity implements Disposable {
 /** Paths as a page shows them. Those that are cut do not hold on to the text that they were cut from. */
 function bounded(paths: readonly string[]): readonly string[] {
   if (paths.length <= mostPaths && paths.every(path => path.length <= longestPath)) return paths;
-  return paths.slice(0, mostPaths).map(path => structuredClone(path.slice(0, longestPath)));
+  return paths.slice(0, mostPaths).map(path => structuredClone(beginning(path, longestPath)));
 }
 
 function wireCall({ running, number, ms, isFailed, fault }: EndedCall): WireCall {

@@ -1,4 +1,5 @@
 // What a page sends, checked: a wrong value is refused with a sentence that says which, and nothing is guessed.
+import { beginning } from "../host/masked-tokens.ts";
 import type { Problem } from "./api.ts";
 
 /** A request that is not served, with its status. */
@@ -55,7 +56,7 @@ export class BodyFields {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw wrong("send a JSON object");
     const unknown = Object.keys(value).find(name => !names.includes(name));
-    if (unknown !== undefined) throw wrong(`${JSON.stringify(unknown.slice(0, 100))} is not known here`);
+    if (unknown !== undefined) throw wrong(`${JSON.stringify(beginning(unknown, 100))} is not known here`);
     this.#fields = value as JsonFields;
   }
 

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { withoutTokens } from "../host/masked-tokens.ts";
 import { StateFolder } from "../host/state-folder.ts";
 import type { AnswerRequest, Call, Kept, Note, Question, ServerInfo, SettledQuestion } from "./api.ts";
 import { ChangeIndex } from "./change-index.ts";
@@ -380,10 +381,10 @@ function maySettle(viewer: Viewer, { needs, files, command, roots }: WireQuestio
   return changed.every(path => isPathSeen(viewer, path)) && (command === undefined || reaches(viewer, roots));
 }
 
-/** Calls name paths as the agent wrote them. Those that a rule hides from the viewer are left out. */
+/** Calls name paths as the agent wrote them; secrets are masked. Those that a rule hides from the viewer are left out. */
 function shownCall(viewer: Viewer, call: Call, roots: readonly string[]): Call {
   const isHidden = (path: string) => roots.some(root => viewer.workspace.isHidden(resolve(root, path)));
-  return { ...call, paths: call.paths.map(path => (isHidden(path) ? "(hidden)" : path)) };
+  return { ...call, paths: call.paths.map(path => (isHidden(path) ? "(hidden)" : withoutTokens(path))) };
 }
 
 async function shownQuestion(viewer: Viewer, { server, question }: OpenQuestion): Promise<Question> {

@@ -70,13 +70,17 @@ describe("on stdio", () => {
     const receiver = await collector();
     const root = project();
     const wire = await onStdio(receiver, root);
-    const meta = envelope({ traceparent, tracestate: "vendor=1" });
+    const token = `pfs_${"0123456789".repeat(4)}`;
+    const tracestate = `vendor=1,other=${token},third=https://ann:hunter2@example.org`;
+    const meta = envelope({ traceparent, tracestate });
     await wire.call("read_file", { path: "CANARY-NAME.txt" }, meta);
     const span = await receiver.span(({ name }) => name === "tools/call read_file");
     expect(span).toMatchObject({
       traceId: trace,
       parentSpanId: parent,
-      traceState: "vendor=1",
+      traceState: expect.stringMatching(
+        /^vendor=1,other=pfs_\*{3}[0-9a-f]{12},third=https:\/\/\*{3}@example\.org$/,
+      ),
       kind: 2,
       status: undefined,
       resource: { "service.name": "polyfs" },

@@ -8,6 +8,7 @@ import type { Access } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
 import type { Workspaces } from "../../engine/workspaces/workspaces.ts";
+import { beginning } from "../../host/masked-tokens.ts";
 import { Principal } from "../auth/principal.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -96,7 +97,7 @@ export class WorkspacePrincipals implements Disposable {
     const { only, id } = reach ?? {};
     if (only === undefined) {
       if (record !== undefined) return { record };
-      throw new Refusal(404, `Not found: there is no workspace ${name.slice(0, 100)}`);
+      throw new Refusal(404, `Not found: there is no workspace ${beginning(name, 100)}`);
     }
     const own = await (id === undefined ? workspaces.boundTo(owner, only) : workspaces.byId(id));
     if (own === undefined)
