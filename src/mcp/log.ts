@@ -1,5 +1,7 @@
 // A small logger to standard error: lines with time and level, as text or JSON. Standard output belongs to the
-// protocol.
+// protocol. Messages hold names that others chose: nothing in them ends a line, steers a terminal or turns its text.
+import { printable } from "../contract/wording.ts";
+import { auditJson } from "../host/audit-json.ts";
 import { withoutTokens } from "../host/masked-tokens.ts";
 
 const levels = ["error", "warn", "info", "debug"] as const;
@@ -55,18 +57,22 @@ function textLine(level: LogLevel, message: string, cause: unknown, fields: LogF
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
   const about = known.map(([name, value]) => ` ${name}=${textOf(value)}`);
   const why = cause === undefined ? "" : `: ${describe(cause)}`;
-  return `${new Date().toISOString()} polyfs ${level}: ${message}${why}${about.join("")}\n`;
+  return `${new Date().toISOString()} polyfs ${level}: ${printable(message)}${why}${about.join("")}\n`;
 }
 
 function jsonLine(level: LogLevel, message: string, cause: unknown, fields: LogFields = {}): string {
   const error = cause === undefined ? undefined : describe(cause);
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, error, ...fields })}\n`;
+  return `${auditJson({ time: new Date().toISOString(), level, message, error, ...fields })}\n`;
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
+  return typeof value === "string" && /^[^\s"\p{C}]+$/u.test(value) ? value : auditJson(value);
 }
 
 function describe(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  if (!(cause instanceof Error)) return printable(String(cause));
+  const { message, stack = message } = cause;
+  const end = stack.includes(message) ? stack.indexOf(message) + message.length : 0;
+  const frames = stack.slice(end).split("\n").map(printable).join("\n");
+  return printable(stack.slice(0, end)) + frames;
 }
