@@ -48,6 +48,10 @@ const forkEdit = numbered({ 2: "fork" });
 const baseEdit = numbered({ 15: "base" });
 const both = numbered({ 2: "fork", 15: "base" });
 
+/** Blocks of 64 different bytes without a line break. */
+const blocks = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `\0${from + i} `.repeat(64).slice(0, 64)).join("");
+
 const refused = { fork: "refused", base: "refused" } as const;
 
 const cases: Record<string, Case> = {
@@ -65,6 +69,18 @@ const cases: Record<string, Case> = {
     fork: write("m.bin", "\0fork"),
     base: write("m.bin", "\0base"),
     becomes: { fork: { "m.bin": "\0fork" }, base: { "m.bin": "\0base" } },
+  },
+  "both changed a binary file, and the fork moved it": {
+    before: { "m.bin": `\0${numbered()}` },
+    fork: all(write("m.bin", `\0${forkEdit}`), move("m.bin", "n.bin")),
+    base: write("m.bin", `\0${baseEdit}`),
+    becomes: { fork: { "n.bin": `\0${forkEdit}` }, base: { "n.bin": `\0${baseEdit}` } },
+  },
+  "the base moved a binary file without line breaks, which the fork deleted": {
+    before: { "m.bin": blocks(1, 40) },
+    fork: remove("m.bin"),
+    base: all(write("m.bin", blocks(1, 30) + blocks(80, 95)), move("m.bin", "n.bin")),
+    becomes: { fork: {}, base: { "n.bin": blocks(1, 30) + blocks(80, 95) } },
   },
   "both added a file": {
     before: {},

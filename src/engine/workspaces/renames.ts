@@ -1,7 +1,7 @@
-// Which files that appeared are those that went away: the same bytes, or most of the same lines. A rename is a guess as
-// in git, and only asked about where something depends on it: the other side has changed the file under its old name.
-// All files are paired at once, the most similar ones first, and each has one partner: without that, an edit could go to
-// another file, or the edits of two files into one.
+// Which files that appeared are those that went away: the same bytes, or most of the same lines; pieces of 64 bytes, if a
+// file is binary. A rename is a guess as in git, and only asked about where something depends on it: the other side has
+// changed the file under its old name. All files are paired at once, the most similar ones first, and each has one
+// partner: without that, an edit could go to another file, or the edits of two files into one.
 import { isBinary } from "../text/detect.ts";
 import { contentHash } from "../text/version.ts";
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
@@ -99,9 +99,9 @@ async function sharingRareLines(
   };
 }
 
-/** Whether the lines of a file are compared. */
+/** Whether the contents of a file are compared. */
 function isCompared({ bytes }: ComparedFile): boolean {
-  return bytes.length <= mostBytes && !isBinary(bytes, { first: 8000 });
+  return bytes.length <= mostBytes;
 }
 
 /** The most equal files that are tried for one old path. */
@@ -179,7 +179,15 @@ function linesOf({ bytes, hash }: ComparedFile, known: Map<string, LineCounts>):
   const counted = known.get(hash);
   if (counted !== undefined) return counted;
   const counts = new Map<string, number>();
-  for (const line of bytes.toString("latin1").split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
+  const isLines = !isBinary(bytes, { first: 8000 });
+  for (const line of bytes.toString("latin1").split("\n")) {
+    // As git does: a binary file may have no line breaks.
+    const pieces = isLines || line.length <= pieceBytes ? [line] : (line.match(piecesOfLine) ?? []);
+    for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1);
+  }
   known.set(hash, counts);
   return counts;
 }
+
+const pieceBytes = 64;
+const piecesOfLine = new RegExp(`[^]{1,${pieceBytes}}`, "g");
