@@ -96,7 +96,6 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/stored-name.ts": "devices whose names differ by every character",
   "engine/workspace/system/claim.ts": "what this process claims against others",
   "engine/workspace/system/control-group.ts": "control groups that this process has to remove",
-  "engine/workspace/system/link-farm.ts": "links that this process has to remove",
   "engine/workspace/system/named-file.ts": "files of the user as they were read, by path, with their times",
   "engine/workspace/system/this-machine.ts": "how this machine is asked",
   "engine/workspace/system/whole-flush.ts": "how this machine flushes a file system",

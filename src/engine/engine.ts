@@ -8,11 +8,12 @@ import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import { namedStatePath, statePath } from "./workspace/commit/state-path.ts";
+import { openShared } from "./workspace/commit/user-lock.ts";
 import type { Grant } from "./workspace/grant.ts";
 import { noteOwn } from "./workspace/reserved.ts";
 import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
-import { linkFarm } from "./workspace/system/link-farm.ts";
+import { LinkFarms } from "./workspace/system/link-farm.ts";
 import { askProgramsBy } from "./workspace/system/this-machine.ts";
 import { provideWholeFlush } from "./workspace/system/whole-flush.ts";
 import { Workspace } from "./workspace/workspace.ts";
@@ -66,6 +67,7 @@ export function openEngine(options: EngineOptions): Engine {
   );
   noteOwn([...(options.own ?? []), ...(namedStatePath(state) === undefined ? [statePath()] : [])]);
   provideWholeFlush(wholeFlushes);
+  const farms = new LinkFarms(openShared);
   const workspace = Workspace.open(roots, {
     state,
     rules,
@@ -77,7 +79,10 @@ export function openEngine(options: EngineOptions): Engine {
       refuseUnusable: changed => workspaces.refuseUnusable(changed),
     }),
     opens: path => workspaces?.isOpening(path) ?? false,
-    copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
+    copyAttributes: attributeCopier({
+      identify: fileIdentity,
+      links: (from, to, target) => farms.links(from, to, target),
+    }),
   });
   workspaces?.attach(workspace);
   let disposed = false;

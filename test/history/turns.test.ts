@@ -1,10 +1,8 @@
 // Long histories: other work runs while they are read.
-import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { standing } from "../../src/engine/history/standing.ts";
 import type { ChangeRecord } from "../../src/engine/workspace/archive/log.ts";
-import { linkFarm } from "../../src/engine/workspace/system/link-farm.ts";
 import { Fixture } from "../commit/fixture.ts";
 
 /** Records as many changes of one file. */
@@ -52,14 +50,5 @@ describe("a history of thousands of changes", () => {
     const { changes } = fixture.workspace.archive;
     const [, , , behind] = [...changes.newest()] as ChangeRecord[];
     expect([...changes.newest(undefined, behind?.id)]).toHaveLength(3);
-  });
-});
-
-describe("a directory of links", () => {
-  it("lists all links for each caller that asks at the same time", async () => {
-    const places = await Promise.all([linkFarm(3, 40, "/dev/null"), linkFarm(20, 60, "/dev/null")]);
-    expect(new Set(places).size).toBe(1);
-    const names = Array.from({ length: 58 }, (_, i) => String(3 + i));
-    expect(new Set(readdirSync(places[0]))).toEqual(new Set(names));
   });
 });

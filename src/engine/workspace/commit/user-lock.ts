@@ -67,10 +67,15 @@ function beat(owner: string): void {
   beaten = now;
 }
 
+/** The directory that all processes of the user share. Faults: `permission_denied` if somebody else made it. */
+export function openShared(): Handle {
+  const shared = !onWindows && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
+  return openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
+}
+
 function build(): UserLock {
   beaten = -beatMs;
-  const shared = !onWindows && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
-  const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
+  const held = openShared();
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);
   makeDirectory(socketsOf(directory));

@@ -1,60 +1,79 @@
-// A directory of numbered links to one target, for programs that take many sources and one target directory. It is
-// created on first use, in the user's temporary directory, and removed with the process. Others may write beside it,
-// so it is held open: links are created and removed through the handle.
+// Directories of numbered links to one target, for programs that take many sources and one target directory. All
+// processes of a user share them: they hold nothing else, so a process that is killed leaves nothing behind that the
+// next one does not use.
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { atExit } from "../../at-exit.ts";
+import { errnoOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { Handle } from "../handle.ts";
-import { rmdirSync, symlinkSync, unlinkSync } from "./calls.ts";
+import { display, Handle } from "../handle.ts";
+import { mkdirSync, readdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from "./calls.ts";
 import { temporaryDirectory } from "./user.ts";
 
-interface Farm {
-  readonly path: string;
-  readonly handle: Handle;
-  readonly names: Set<number>;
-  /** Ends with the last link that was asked for. */
-  growing: Promise<void>;
-}
+/** Makes such directories in one of the user's, which `open` opens. */
+export class LinkFarms {
+  readonly #open: () => Handle;
+  /** If the user's directory cannot be used: one of this process. */
+  #own: string | undefined;
 
-const farms = new Map<string, Farm>();
+  constructor(open: () => Handle) {
+    this.#open = open;
+  }
 
-/** A directory with links named `from` to `to`, both included, and maybe more. */
-export async function linkFarm(from: number, to: number, target: string): Promise<string> {
-  const farm = farms.get(target) ?? laidOut(target);
-  const grown = farm.growing.then(() => grow(farm, from, to, target));
-  farm.growing = grown.catch(() => {});
-  await grown;
-  return farm.path;
-}
+  /** A directory with links named `from` to `to`, both included, and maybe more. */
+  async links(from: number, to: number, target: string): Promise<string> {
+    using place = this.#place();
+    const name = `links${target.replaceAll("/", "-")}`;
+    unlessThere(() => mkdirSync(place.below(name), 0o700));
+    using farm = Handle.open(place.below(name), { follow: false, directory: true });
+    const slice = new TimeSlice();
+    for (let link = from; link <= to; link++) {
+      if (slice.isOver) await slice.turn(); // a link may take a fifth of a millisecond, and hundreds are made the first time
+      lay(farm.below(String(link)), target);
+    }
+    return display(farm.whereabouts());
+  }
 
-/** A link may take a fifth of a millisecond, and hundreds are made the first time. */
-async function grow(farm: Farm, from: number, to: number, target: string): Promise<void> {
-  const slice = new TimeSlice();
-  for (let name = from; name <= to; name++) {
-    if (farm.names.has(name)) continue;
-    if (slice.isOver) await slice.turn();
-    symlinkSync(target, farm.handle.below(String(name)));
-    farm.names.add(name);
+  #place(): Handle {
+    try {
+      if (this.#own === undefined) return this.#open();
+    } catch {
+      const own = mkdtempSync(join(temporaryDirectory(), "polyfs-links-"));
+      atExit(() => removeFarms(own));
+      this.#own = own;
+    }
+    return Handle.open(this.#own, { follow: false, directory: true });
   }
 }
 
-function laidOut(target: string): Farm {
-  const path = mkdtempSync(join(temporaryDirectory(), "polyfs-links-"));
-  const farm: Farm = {
-    path,
-    handle: Handle.open(path, { follow: false, directory: true }),
-    names: new Set(),
-    growing: Promise.resolve(),
-  };
-  farms.set(target, farm);
-  atExit(() => {
-    try {
-      for (const name of farm.names) unlinkSync(farm.handle.below(String(name)));
-      rmdirSync(farm.path);
-    } catch {
-      // The temporary files were cleaned up.
+/** Another process may do the same. */
+function lay(link: ReturnType<Handle["below"]>, target: string): void {
+  try {
+    if (readlinkSync(link) === target) return;
+    unlinkSync(link);
+  } catch {
+    // It is not there, or is no link: then the next call says so.
+  }
+  unlessThere(() => symlinkSync(target, link));
+}
+
+function unlessThere(make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+}
+
+function removeFarms(place: string): void {
+  try {
+    for (const name of readdirSync(place)) {
+      using farm = Handle.open(join(place, name), { follow: false, directory: true });
+      for (const link of readdirSync(farm.address)) unlinkSync(farm.below(link));
+      rmdirSync(join(place, name));
     }
-  });
-  return farm;
+    rmdirSync(place);
+  } catch {
+    // The temporary files were cleaned up.
+  }
 }
