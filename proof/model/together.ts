@@ -42,16 +42,19 @@ export async function together(world: World, operations: readonly Changing[], vi
     });
     const tools = effective.map(({ tool }) => tool);
     if (`${tools.toSorted()}` !== `${told.map(({ tool }) => tool).toSorted()}`) return [];
-    // Servers record after they have answered: theirs may come in another order than it was done in.
-    const inOrder = tools.every((tool, k) => tool === told[k]?.tool);
-    return [{ effective, inOrder, last: trees.at(-1) ?? before }];
+    return [{ effective, last: trees.at(-1) ?? before }];
   });
-  const [telling] = tellings;
+  const listing = told.map(({ text }) => text).join("\n");
+  if (tellings.length === 0) throw new Error(`the history tells something else: ${listing}`);
+  // Changes that have nothing to do with each other may be made in any order, so theirs fits, too.
+  const [telling, ...more] = tellings.filter(({ effective }) =>
+    effective.every(({ tool }, k) => tool === told[k]?.tool),
+  );
   if (telling === undefined)
-    throw new Error(`the history tells something else: ${told.map(({ text }) => text).join("\n")}`);
+    throw new Error(`the history has another order than the changes were made in: ${listing}`);
   world.tree = telling.last;
   // Where several orders fit, the changes cannot be distinguished.
-  const open = tellings.length > 1 || !telling.inOrder;
+  const open = more.length > 0;
   for (const [i, { from, to }] of telling.effective.entries()) {
     const id = told[i]?.id ?? "";
     world.changes.push(open ? { id, before, after: world.tree, open } : { id, before: from, after: to });

@@ -17,6 +17,26 @@ const open = () =>
 let workspace: Workspace; // opening it recovers
 if (task !== "recover") workspace = open();
 
+/** Stops the whole process until there is a file `go`. */
+function waitForGo(): void {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(join(base, "go"))) Atomics.wait(never, 0, 0, 20);
+}
+
+/** Runs `action`, and stops in front of the first system call that `isIt` names. */
+function pausing(
+  isIt: (name: string, args: readonly unknown[]) => boolean,
+  action: () => Promise<void>,
+): Promise<void> {
+  let isOver = false;
+  return watching((_, name, args) => {
+    if (isOver || !isIt(name, args)) return;
+    isOver = true;
+    writeSync(1, "held\n");
+    waitForGo();
+  }, action);
+}
+
 const tasks: Record<string, () => Promise<void>> = {
   /** Patches eight files and a fresh directory to one version after another, until it is killed. */
   async patches() {
@@ -142,8 +162,34 @@ const tasks: Record<string, () => Promise<void>> = {
   async writesAndPauses() {
     await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("theirs") }]);
     writeSync(1, "written\n");
-    const never = new Int32Array(new SharedArrayBuffer(4));
-    while (!existsSync(join(base, "go"))) Atomics.wait(never, 0, 0, 20);
+    waitForGo();
+  },
+
+  /** Moves or removes `d`; has its intent on the disk, tells so, and goes on when there is a file `go`. */
+  async leavesSlowly() {
+    const d = workspace.at("d");
+    const change =
+      given === "move"
+        ? ({ kind: "move", from: d, to: workspace.at("x") } as const)
+        : ({ kind: "remove", path: d, recursive: true } as const);
+    const isIt = (name: string, args: readonly unknown[]) =>
+      name === "rename" && String(args[0]).endsWith("/d");
+    await pausing(isIt, async () => {
+      await workspace.commit([change]);
+    });
+    await workspace.settled();
+  },
+
+  /** Creates `d/new`; has found the directory, tells so, and writes its intent when there is a file `go`. */
+  async createsSlowly() {
+    await workspace.commit([{ kind: "write", path: workspace.at("other"), bytes: Buffer.from("other") }]);
+    const isIt = (name: string, args: readonly unknown[]) =>
+      name === "write" && String(args[1]).includes('"is":"intent"');
+    await pausing(isIt, async () => {
+      const bytes = Buffer.from("new");
+      await workspace.commit([{ kind: "write", path: workspace.at("d/new"), bytes }]).catch(() => {});
+    });
+    await workspace.settled();
   },
 
   /** Takes all descriptors, and stays until it is killed. */

@@ -44,6 +44,7 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
+import { changedIn, Departing, departingIn } from "./departures.ts";
 import type { JournalState } from "./journal-pair.ts";
 import {
   type JournalEntry,
@@ -209,7 +210,17 @@ export class Committer {
         await hashInTurns(bytes);
     }
     const { limits, changes: log } = this.#store.archive;
-    const { aside } = this.#store.state;
+    const { state, departures } = this.#store;
+    const { aside } = state;
+    const changed = changedIn(resolvedChanges);
+    const { given } = resolvedChanges.targets[0]?.path ?? { given: "" };
+    const departing = await departingIn(resolvedChanges);
+    if (departing.length > 0) departures.refuseInside(changed, departing, given);
+    using _announced = departing.length > 0 ? departures.announce(departing) : undefined;
+    if (departing.length > 0) {
+      await departures.ownOver(departing, options.signal);
+      await othersFlushed(this.#store, departing);
+    }
     const planned = () => planCommit(resolvedChanges, options, { limits, aside, copyDirectories });
     const sharedPlan = await shared?.plan(planned);
     const together = sharedPlan && shared;
@@ -217,19 +228,28 @@ export class Committer {
     const parts = together?.parts(plan) ?? [
       { by: options.by ?? anonymous, outcomes: plan.outcomes, parents: plan.parents },
     ];
+    const { steps, places } = plan;
+    const moved = steps.filter(step => step.do === "dismantle" || (step.do === "move" && !step.staged));
+    if (moved.length > 0) await othersFlushed(this.#store, pathsOf(moved, places.records));
+    using _begun = departures.begin(changed);
     const id = options.id ?? options.publish?.published;
     const ids = id === undefined ? log.newIds(parts.length) : [id];
     const changes: JournalledChange[] = [];
     for (const [i, { by, outcomes, parents }] of parts.entries())
       changes.push({ id: ids[i] as string, account: await gently(pendingRecord(outcomes, by, parents)) });
     const reports = () => parts.map((part, i) => reportOf(ids[i] as string, part, plan));
-    if (plan.steps.length === 0) return reports()[0] as Commit;
+    if (steps.length === 0) return reports()[0] as Commit;
     const journalState = await journals.enter();
     try {
-      const journalled = await this.#write(plan, changes, journalState, options, () => {
+      const begin = () => {
+        departures.refuseInside(changed, departing, given);
+        if (!places.areCurrent()) throw new ConcurrentChange(given);
+      };
+      const confirm = () => {
         refuseUncovering(resolvedChanges);
         together?.confirm();
-      });
+      };
+      const journalled = await this.#write(plan, changes, journalState, options, { begin, confirm });
       const { account } = journalled.intent;
       const frees = resolvedChanges.changes.every(({ change }) => change.kind === "remove");
       // A removal frees its room only when it is recorded, so without room for that it does not wait.
@@ -263,20 +283,21 @@ export class Committer {
     }
   }
 
-  /** From intent to done. Throws with everything as it was. */
+  /**
+   * From intent to done. Throws with everything as it was. `begin` is called when other processes can see the intent, and
+   * `confirm` when only the steps are left to do.
+   */
   async #write(
     plan: CommitPlan,
     changes: readonly JournalledChange[],
     journalState: JournalState,
     options: CommitOptions,
-    confirm: () => void,
+    { begin, confirm }: { readonly begin: () => void; readonly confirm: () => void },
   ): Promise<JournalledCommit> {
     const { journal } = journalState;
     const { journals } = this.#store;
     const given = plan.steps[0]?.given ?? "";
     const { places, steps, temps, trash } = plan;
-    const moved = steps.filter(step => step.do === "dismantle" || (step.do === "move" && !step.staged));
-    if (moved.length > 0) await othersFlushed(this.#store, pathsOf(moved, places.records));
     const flushed = await journals.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
     const [earlier, { id, account }] = [changes.slice(0, -1), changes.at(-1) as JournalledChange];
@@ -300,6 +321,7 @@ export class Committer {
       const json = steps.length > manySteps ? await gently(jsonSteps(intent)) : undefined;
       journals.retry();
       journal.append(intent, [blob], json);
+      begin();
       await turnAfter(blob.length + (json?.length ?? 0));
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
@@ -461,6 +483,11 @@ async function again<T>(
       return await retryWhileBusy(path?.given ?? "", once, isBusyOpen);
     } catch (error) {
       if (!(error instanceof ConcurrentChange)) throw faultOf(error, path?.given ?? "");
+      if (error instanceof Departing) {
+        await error.over(options.signal);
+        round--; // nothing was tried
+        continue;
+      }
       if (error instanceof NotRenamable) copyDirectories = true;
       if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
       if (round > 2) await pause(2 * round * Math.random()); // so that one of several gets through

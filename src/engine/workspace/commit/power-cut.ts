@@ -65,7 +65,8 @@ export function pathsOf(
   return entries.flatMap(entry => pathOf(entry, records) ?? []);
 }
 
-function pathOf(
+/** The path of an entry, as the bytes of its names in Latin-1. */
+export function pathOf(
   { place, name }: EntryRef,
   records: JournalledCommit["intent"]["places"],
 ): string | undefined {

@@ -5,6 +5,7 @@
 //   key                   authenticates journals
 //   boot                  the boot since which nothing is left to recover
 //   locks/<hash>          the holder of a name
+//   departures/<id>.<n>   directories that a commit of a process moves or removes
 //   aside/…               old content of files, until it is recorded
 //   alive/<id>            the liveness socket of a process
 //   processes/<id>/owner  pid, start, world, socket; its mtime is the heartbeat

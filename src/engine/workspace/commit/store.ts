@@ -6,6 +6,7 @@ import { conceal } from "../concealed.ts";
 import { stateDirectory, system } from "../errno.ts";
 import type { Root } from "../root.ts";
 import { isVolatile } from "../system/file-system.ts";
+import { Departures } from "./departures.ts";
 import { JournalPair } from "./journal-pair.ts";
 import { OtherProcesses } from "./other-processes.ts";
 import { recover } from "./recover.ts";
@@ -16,6 +17,7 @@ export interface Store {
   readonly state: StateDirectory;
   readonly journals: JournalPair;
   readonly archive: Archive;
+  readonly departures: Departures;
   /** Whether it is in memory: then journals do not outlive the machine, and files are flushed before the answer. */
   readonly volatile: boolean;
   /** Brings to an end what dead processes left in the roots that this one was granted. */
@@ -44,7 +46,8 @@ export function openStore(wanted?: string): Store {
       settle();
       const archive = new Archive(state.path);
       const volatile = isVolatile(state.path);
-      return { state, journals: new JournalPair(state, archive), archive, volatile, recover: settle };
+      const journals = new JournalPair(state, archive);
+      return { state, journals, archive, departures: new Departures(state), volatile, recover: settle };
     } catch (error) {
       state.close();
       throw error;

@@ -147,11 +147,11 @@ export class HeldDirectories implements Disposable {
     sys.close(file.fd);
   }
 
-  /** Whether every existing directory is still where it was found. */
+  /** Whether every existing directory of users is still where it was found. */
   areCurrent(): boolean {
     return this.records.every((record, place) => {
       const handle = this.#handles[place];
-      return "within" in record || handle === undefined || isStill(handle, record.at);
+      return "within" in record || record.aside || handle === undefined || isStill(handle, record.at);
     });
   }
 
