@@ -1,6 +1,6 @@
 // The place that all servers of a user share, in a directory that every user can write to.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
@@ -39,4 +39,31 @@ it("a link that another user planted there is not followed: nothing is deleted o
   spawnSync("unshare", ["-m", "sh", "-c", `${shared} && ${planting} && ${working}`], { encoding: "utf8" });
   expect(fixture.text("a")).toBe("new ");
   expect(readdirSync(precious).sort()).toEqual(["letters", "photos"]);
+});
+
+it("the socket of a process that died is removed there, and that of one that lives is not", context => {
+  if (!able) return context.skip("needs permission to mount");
+  using fixture = new Fixture({ a: "old" });
+  const sockets = `/dev/shm/polyfs-${process.getuid?.()}/alive`;
+  const listen = (name: string) =>
+    `${process.execPath} -e 'require("net").createServer().listen("${sockets}/${name}", () => console.log("here"))'`;
+  const script = [
+    shared,
+    `mkdir -m 700 -p ${sockets} && chmod 700 ${sockets}/..`,
+    ...["dead", "living"].map(
+      name => `(${listen(name)} & echo $! > ${fixture.base}/${name}; wait) > ${fixture.base}/said &`,
+    ),
+    `until [ -S ${sockets}/dead ] && [ -S ${sockets}/living ]; do sleep 0.1; done`,
+    `kill -9 $(cat ${fixture.base}/dead)`,
+    `touch -d '2 hours ago' ${sockets}/dead ${sockets}/living`,
+    `${process.execPath} ${worker.path} answered ${fixture.base} 1`,
+    `for i in $(seq 100); do [ -e ${sockets}/dead ] || break; sleep 0.1; done`,
+    `ls ${sockets} > ${fixture.base}/left`,
+    `kill -9 $(cat ${fixture.base}/living)`,
+  ];
+  spawnSync("unshare", ["-m", "bash", "-c", script.join("\n")], { encoding: "utf8" });
+  expect(fixture.text("a")).toBe("new ");
+  const left = readFileSync(join(fixture.base, "left"), "utf8").split("\n");
+  expect(left).toContain("living");
+  expect(left).not.toContain("dead");
 });

@@ -16,7 +16,7 @@ import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import { temporaryDirectory } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
-import { LivenessSocket } from "./liveness-socket.ts";
+import { isListening, LivenessSocket } from "./liveness-socket.ts";
 import type { Holder } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
 import { isDeadSoon, makeDirectory, openPrivate, socketAt, socketsOf, writeOwner } from "./state.ts";
@@ -114,8 +114,20 @@ async function sweepDead(directory: string): Promise<void> {
       if (socket !== undefined) sweep(`${socketsOf(directory)}/${socket}`);
       sweep(file);
     }
+    await sweepSockets(directory);
   } catch {
     // the next process tries again
+  }
+}
+
+/** A process may have died before its file had its name, or with a file that was removed since. */
+async function sweepSockets(directory: string): Promise<void> {
+  const sockets = socketsOf(directory);
+  for (const name of sys.names(sockets).map(String)) {
+    const stat = sys.lstat(`${sockets}/${name}`);
+    if (stat === undefined || Date.now() - stat.mtimeMs < unbornMs || sys.lstat(`${directory}/${name}`))
+      continue;
+    if ((await isListening(sockets, name)) === false) sweep(`${sockets}/${name}`);
   }
 }
 
