@@ -7,7 +7,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { notes, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseNoVersion, refuseStale, versionProperty, writing } from "./writing.ts";
 
 const maxEntries = 100_000;
 
@@ -27,6 +27,7 @@ export const deletePath = polyfsTool({
   effect: "writes",
   paths: ["path"],
   async run({ path: written, recursive, if_version }, call) {
+    refuseNoVersion(if_version);
     const path = pathAt(call, written);
     const { workspace } = call;
     const what = await described(path, call);

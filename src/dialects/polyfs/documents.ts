@@ -1,9 +1,10 @@
 // Files that are read as a text which is not what their bytes are: PDFs by page, notebooks by cell.
+import { printable } from "../../contract/wording.ts";
 import { isNotebook } from "../../engine/document/notebook.ts";
 import { pdfPages } from "../../engine/document/pdf.ts";
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
-import { isPdf } from "../../engine/text/detect.ts";
+import { isPdf, startsAsPdf } from "../../engine/text/detect.ts";
 import { decode, rewrite, type Text } from "../../engine/text/text.ts";
 import { refused } from "./failure.ts";
 import { textOf } from "./text-file.ts";
@@ -16,13 +17,25 @@ export async function readableText(
 ): Promise<{ text: Text; as?: string }> {
   if (encoding === undefined && isPdf(bytes)) {
     const pages = await pdfPages(bytes);
-    if (pages === undefined) throw new Fault("binary", { path });
-    return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
+    if (pages !== undefined)
+      return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
+    if (startsAsPdf(bytes)) throw new Fault("binary", { path });
+    // A text that only mentions the mark, as the source of a reader does.
   }
   const text = await textOf(path, bytes, encoding);
   const view = isNotebook(path) ? await textJob("notebookText", text.body.length, text.body) : undefined;
   if (view === undefined) return { text };
   return { text: await asText(path, view.body), as: `notebook, ${view.cells} cells` };
+}
+
+/** Refuses to edit a PDF: its lines are not those that were read. With `encoding`, it is read and edited as it is. */
+export async function refusePdf(path: string, bytes: Buffer, encoding: string | undefined): Promise<void> {
+  if (encoding !== undefined || !isPdf(bytes)) return;
+  if (startsAsPdf(bytes) || (await pdfPages(bytes)) !== undefined)
+    throw refused(
+      `${printable(path)} is a PDF: its text can be read, but not edited`,
+      "Make it again with the program that made it; write_file with encoding: base64 replaces it.",
+    );
 }
 
 function pagesText(pages: readonly string[]): string {

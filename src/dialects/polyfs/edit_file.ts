@@ -7,14 +7,14 @@ import { type Rebased, rebased } from "../../engine/history/versions.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import { changeOf, diffOf, type ShownDiff } from "./diff.ts";
-import { asRead, editReadable } from "./documents.ts";
+import { asRead, editReadable, refusePdf } from "./documents.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { withSymbolsAsLines } from "./symbol-edit.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, refuseBinary } from "./text-file.ts";
-import { dryRunProperty, mergedNote, notes, versionProperty, writing } from "./writing.ts";
+import { dryRunProperty, mergedNote, notes, refuseNoVersion, versionProperty, writing } from "./writing.ts";
 
 /** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
 const diffBytes = 6000;
@@ -42,6 +42,7 @@ export const editFile = polyfsTool({
   effect: "writes",
   paths: ["path"],
   async run({ path, edits: asked, if_version, encoding, dry_run }, call) {
+    refuseNoVersion(if_version);
     const { workspace, signal } = call;
     const at = pathAt(call, path);
     const { given } = at;
@@ -54,6 +55,7 @@ export const editFile = polyfsTool({
       at,
       async bytes => {
         refuseBinary(given, bytes, encoding);
+        await refusePdf(given, bytes, encoding);
         const options = { encoding, ...decoding };
         const apply = (file: Text) =>
           editReadable(file, async read => {

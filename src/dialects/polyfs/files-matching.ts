@@ -37,7 +37,8 @@ async function* matching(
   tally: { unreadable: number },
 ): AsyncGenerator<WorkspacePath> {
   const { workspace, signal } = call;
-  const { start, glob } = isGlob(written) ? split(written) : { start: written, glob: undefined };
+  const { start, glob } =
+    isGlob(written) && !isFile(written, call) ? split(written) : { start: written, glob: undefined };
   const at = pathAt(call, start);
   if (glob === undefined && workspace.stat(at).kind !== "directory") {
     yield at;
@@ -52,6 +53,16 @@ async function* matching(
   for await (const entry of found)
     if (entry.kind === "file") yield at.below(entry.path, nameBelow(at, entry.path));
   tally.unreadable += found.report.inaccessible;
+}
+
+/** Whether there is a file of that very name: it wins over the files that the name matches as a glob. */
+function isFile(written: string, call: CallContext): boolean {
+  try {
+    return call.workspace.stat(pathAt(call, written)).kind === "file";
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
 }
 
 /** `src/x/*.ts` as the directory before the first wildcard and the rest. */

@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { relocation } from "./relocating.ts";
-import { notes, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseNoVersion, refuseStale, versionProperty, writing } from "./writing.ts";
 
 export const movePath = polyfsTool({
   name: "move_path",
@@ -18,6 +18,7 @@ export const movePath = polyfsTool({
   effect: "writes",
   paths: ["from", "to"],
   async run({ from: source, to: destination, overwrite, if_version }, call) {
+    refuseNoVersion(if_version);
     const [from, to] = [pathAt(call, source), pathAt(call, destination)];
     const { workspace } = call;
     workspace.lstat(from); // report a missing source before anything about the destination

@@ -5,12 +5,21 @@ import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { sourceOf, type VersionedText } from "../../engine/syntax/known-structures.ts";
+import { startsAsPdf } from "../../engine/text/detect.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, number, shownLine } from "./answer.ts";
 import { type ShownHit, SymbolsAround } from "./search-code.ts";
 import { SearchPage, type SearchPageOptions } from "./search-page.ts";
+
+interface InspectedFile {
+  readonly version?: string;
+  readonly source?: VersionedText | undefined;
+  /** What is searched is not what is read. */
+  readonly isDocument?: boolean;
+  textOf(line: FoundLine): string;
+}
 
 export interface Results {
   /** Takes a file's hits; false if nothing more is needed. */
@@ -72,11 +81,13 @@ export class LineResults implements Results {
   }
 
   async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
-    const { version, source, textOf } = await this.#inspect(path, whole);
+    const { version, source, isDocument, textOf } = await this.#inspect(path, whole);
     const named = version === undefined ? path.given : `${path.given} · ${version}`;
     const head = isNotebook(path.given)
       ? `${named} · lines of the JSON; read_file counts those of cells`
-      : named;
+      : isDocument
+        ? `${named} · lines of the file, not of the text that read_file shows of a PDF`
+        : named;
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
     let last: number | undefined;
@@ -106,21 +117,20 @@ export class LineResults implements Results {
   }
 
   /** The file's version; and its lines, where the search, which knows only Unicode, could not read them. */
-  async #inspect(
-    path: WorkspacePath,
-    whole: Buffer | undefined,
-  ): Promise<{ version?: string; source?: VersionedText | undefined; textOf(line: FoundLine): string }> {
+  async #inspect(path: WorkspacePath, whole: Buffer | undefined): Promise<InspectedFile> {
     const { workspace } = this.#call;
     try {
       const bytes = whole ?? (await this.#bytesOf(path));
       const version = remember(workspace, path.absolute, bytes);
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
+      const isDocument = startsAsPdf(bytes);
       const source = sourceOf(path.given, version, body);
-      if (codec.name === "utf-8") return { version, source, textOf: ({ text }) => text };
+      if (codec.name === "utf-8") return { version, source, isDocument, textOf: ({ text }) => text };
       const index = new LineIndex(body);
       return {
         version,
         source,
+        isDocument,
         textOf: ({ number: at, text }) =>
           text.includes("\ufffd") ? body.slice(index.start(at), index.end(at)) : text,
       };

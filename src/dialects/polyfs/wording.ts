@@ -270,8 +270,10 @@ export const wording: Wording = {
     const { path, current, around = current, version, edits = [] } = data;
     const name = printable(path);
     if (version === "") return `${name} has changed since then\nlist_changes shows the later changes.`;
+    // That version may be an older one that is not kept any more, or one of another file.
+    if (current.length === 0)
+      return `${name} is not that version, but ${version}\nRead ${name} again and repeat the call for its current content.`;
     const what = `${name} has changed since then; it is now ${version}`;
-    if (current.length === 0) return `${what}\n${readAgain(data)}`;
     const who = edits.length === 0 ? "" : ` (${edits.map(edit => `edits[${edit}]`).join(", ")})`;
     return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on the current lines:\n${numbered(around)}`;
   },

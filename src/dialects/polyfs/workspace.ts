@@ -156,7 +156,7 @@ async function difference(
 ): Promise<Reply> {
   const room = answerBytes(call.settings);
   const files = await workspaces.diff(target, call.workspace, { room, signal: call.signal });
-  if (files.length === 0) return text(`${target.name} does not differ from its base`);
+  if (files.length === 0) return text(`${target.name} has no changes of its own`);
   const lines = new AnswerLines(room - 300);
   const differ = files.length === 1 ? "differs" : "differ";
   lines.note(`${counted(files.length, "file")} of ${target.name} ${differ} from its base`);

@@ -16,7 +16,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, headLine, refuseBinary } from "./text-file.ts";
-import { mergedNote, notes, writing } from "./writing.ts";
+import { mergedNote, notes, refuseNoVersion, writing } from "./writing.ts";
 
 export const writeFile = polyfsTool({
   name: "write_file",
@@ -36,6 +36,7 @@ export const writeFile = polyfsTool({
   effect: "writes",
   paths: ["path"],
   async run({ path, mode, ...wanted }, call) {
+    refuseNoVersion(wanted.if_version);
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
     const { commit, written, syntax, came = [], endings = [] } = await write[mode](at, wanted, call);
@@ -62,7 +63,7 @@ interface Written {
   readonly syntax: Promise<string[]>;
   /** The note about changes since the version that the caller had read. */
   readonly came?: readonly string[];
-  /** The note that the file has other line endings than before. */
+  /** Notes about the ends of its lines. */
   readonly endings?: readonly string[];
 }
 
@@ -142,18 +143,23 @@ function endingsNote(before: Text | undefined, after: Text): string[] {
 
 const endingNames = { lf: "LF", crlf: "CRLF", cr: "CR", mixed: "mixed" } as const;
 
-function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
-  return edited(path, wanted, call, async text => {
+async function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
+  let isJoined = false;
+  const done = await edited(path, wanted, call, async text => {
     const end = text.body.length;
     // Added lines take the file's line ending; a file without line breaks takes them as they are.
     const added = endingsIn(text) === "none" ? wanted.content : likeBody(text, wanted.content);
+    isJoined = end > 0 && !/[\r\n]$/.test(text.body) && added !== "";
     const splice = { start: end, end, text: added, edits: [0] };
     return {
       text: rewrite(text, [splice]),
       edits: { splices: [splice], newLines: "neighbour", byLines: [0] },
     };
   });
+  return isJoined ? { ...done, endings: [...(done.endings ?? []), joinedNote] } : done;
 }
+
+const joinedNote = "[the file had no final newline: the content continues its last line]";
 
 /** Changes the existing content by `edit`; changes since the version that the caller read stay. */
 async function edited(

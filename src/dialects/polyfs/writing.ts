@@ -1,12 +1,13 @@
 // Shared by all tools that change files: the options of a commit, and the notes about it.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
-import { type Rebased, sameVersion } from "../../engine/history/versions.ts";
+import { isVersion, type Rebased, sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";
 import type { By } from "../../engine/workspace/archive/log.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
+import { refused } from "./failure.ts";
 
 /** Places of incoming changes that an answer names. */
 const mostPlaces = 8;
@@ -58,6 +59,15 @@ export function undoHint({ id, others }: Pick<Commit, "id"> & Pick<By, "others">
   return others
     ? `change ${id} (undo with change and path reverts what is yours)`
     : `change ${id} (undo reverts it)`;
+}
+
+/** Refuses what is no version, so that nobody looks for what has changed. */
+export function refuseNoVersion(wanted: string | undefined): void {
+  if (wanted === undefined || isVersion(wanted)) return;
+  throw refused(
+    `if_version is not a version: ${JSON.stringify(wanted.slice(0, 40))}`,
+    "Pass the one that read_file shows in its head line, such as v:3f9a1c2b77d0, or leave it out.",
+  );
 }
 
 /** For changes that cannot be merged: the file must be unchanged since the caller read it. */

@@ -67,9 +67,16 @@ function keep(workspace: Workspace, at: string, bytes: Uint8Array, hash: string)
   }
 }
 
+const versionForm = /^(?:v:)?([0-9a-f]{12})$/;
+
+/** Whether a caller has written a version. */
+export function isVersion(written: string): boolean {
+  return versionForm.test(written);
+}
+
 /** The bytes of a version of this file; undefined if they are not (or no longer) kept, or were another file's. */
 export async function contentOf(past: Past, wanted: string): Promise<Buffer | undefined> {
-  const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
+  const beginning = versionForm.exec(wanted)?.[1];
   if (beginning === undefined) return undefined;
   const bytes = past.workspace.recentReads.find(past.at, beginning) ?? (await keptContent(past, beginning));
   if (bytes === undefined) return undefined;

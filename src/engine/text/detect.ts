@@ -81,6 +81,11 @@ export function isPdf(bytes: Buffer): boolean {
   return bytes.subarray(0, 1024).includes(pdfMark);
 }
 
+/** The same without what may be before it in the file. */
+export function startsAsPdf(bytes: Buffer): boolean {
+  return bytes.subarray(0, pdfMark.length).equals(pdfMark);
+}
+
 /** UTF-32 with a byte-order mark. It is not supported: its little-endian mark begins like the one of UTF-16. */
 export function isMarkedUtf32(bytes: Uint8Array): boolean {
   const [a, b, c, d] = bytes;

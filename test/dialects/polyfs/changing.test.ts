@@ -24,6 +24,16 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => fixture.reset({ "a.txt": "one\ntwo\n" }));
 
 describe("write_file", () => {
+  it("that appends to a file without a final newline says that it continues the last line", async () => {
+    fixture.write("open.txt", "one");
+    const append = (content: string) =>
+      server.says("write_file", { path: "open.txt", content, mode: "append" });
+    const note = "[the file had no final newline: the content continues its last line]";
+    expect(await append(" and two\n")).toContain(note);
+    expect(await append("three\n")).not.toContain(note);
+    expect(fixture.read("open.txt")).toBe("one and two\nthree\n");
+  });
+
   it("creates, with parents, and reports lines, size and version", async () => {
     const said = await server.says("write_file", { path: "x/y/z.txt", content: "a\nb\n" });
     expect(said).toMatch(/^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo reverts it\)$/);
@@ -113,6 +123,13 @@ describe("replace_in_files", () => {
       "e.bin": Buffer.from("foo\0"),
     }),
   );
+
+  it("takes a file whose name looks like a glob", async () => {
+    fixture.write("odd [x] {y}*.txt", "one\n");
+    fixture.write("odd x y.txt", "one\n");
+    await server.says("replace_in_files", { paths: ["odd [x] {y}*.txt"], old: "one", new: "two" });
+    expect([fixture.read("odd [x] {y}*.txt"), fixture.read("odd x y.txt")]).toEqual(["two\n", "one\n"]);
+  });
 
   it("says that a file is too large, instead of that the text is not in it", async () => {
     fixture.reset({ "big/line.txt": "needle", "big/small.txt": "hay\n" });
@@ -413,7 +430,7 @@ describe("move_path and copy_path", () => {
     const version = await server.version("a.txt");
     fixture.write("a.txt", "changed\n");
     const lines = await server.refuses("move_path", { from: "a.txt", to: "m.txt", if_version: version });
-    expect(lines[0]).toMatch(/^stale: a\.txt has changed since then; it is now v:\w{12}$/);
+    expect(lines[0]).toMatch(/^stale: a\.txt is not that version, but v:\w{12}$/);
     await server.says("move_path", { from: "a.txt", to: "m.txt", if_version: versionIn(lines[0] ?? "") });
     expect(fixture.read("m.txt")).toBe("changed\n");
   });

@@ -76,6 +76,35 @@ describe("a PDF", () => {
     expect(await search("n.ipynb")).toBe("[no matches]");
   });
 
+  it("is not edited: its lines are not those that were read; with an encoding it is a text", async () => {
+    const before = fixture.read("d.pdf");
+    const edits = [{ start_line: 2, end_line: 2, new: "Hello two" }];
+    expect((await server.refuses("edit_file", { path: "d.pdf", edits }))[0]).toBe(
+      "invalid_input: d.pdf is a PDF: its text can be read, but not edited",
+    );
+    expect(fixture.read("d.pdf")).toBe(before);
+    const raw = { path: "d.pdf", encoding: "latin1" };
+    expect(await server.says("read_file", raw)).toContain("2: 1 0 obj");
+    await server.says("edit_file", { ...raw, edits: [{ old: "Third page", new: "Third side" }] });
+    expect(await server.says("read_file", { path: "d.pdf" })).toContain("7: Third side");
+    fixture.write("d.pdf", before);
+  });
+
+  it("whose source is text is found by that, and the answer says that its lines are others", async () => {
+    expect(await server.says("search_text", { pattern: "Hello one", path: "d.pdf" })).toMatch(
+      /^d\.pdf · v:\w{12} · lines of the file, not of the text that read_file shows of a PDF\n/,
+    );
+  });
+
+  it("is not what a text is that only mentions the mark of one: that is read and edited", async () => {
+    fixture.write("reader.js", 'export const mark = "%PDF-";\n');
+    expect(await server.says("read_file", { path: "reader.js" })).toContain(
+      '1: export const mark = "%PDF-";',
+    );
+    await server.says("edit_file", { path: "reader.js", edits: [{ old: "export const", new: "const" }] });
+    expect(fixture.read("reader.js")).toBe('const mark = "%PDF-";\n');
+  });
+
   it("that is broken is refused as binary", async () => {
     fixture.write("bad.pdf", "%PDF-1.4\n\0\u0001nothing");
     expect((await server.refuses("read_file", { path: "bad.pdf" }))[0]).toMatch(/^binary/);

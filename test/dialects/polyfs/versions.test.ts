@@ -43,6 +43,27 @@ describe("if_version", () => {
     expect(fixture.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
   });
 
+  it("does not say that a file has changed for a version that it never had, and refuses what is none", async () => {
+    const edit = (if_version: string) =>
+      server.refuses("edit_file", { path: "a.txt", if_version, edits: [line(5, "five")] });
+    expect((await edit("v:123456789abc"))[0]).toBe(
+      `stale: a.txt is not that version, but ${await server.version("a.txt")}`,
+    );
+    for (const none of ["latest", "", "v:1234", "v:123456789ABC"])
+      expect((await edit(none))[0]).toBe(
+        `invalid_input: if_version is not a version: ${JSON.stringify(none)}`,
+      );
+    for (const [tool, how] of Object.entries({
+      write_file: { path: "a.txt", content: "" },
+      delete_path: { path: "a.txt" },
+      move_path: { from: "a.txt", to: "b.txt" },
+    }))
+      expect((await server.refuses(tool, { ...how, if_version: "latest" }))[0]).toMatch(
+        /^invalid_input: if_version/,
+      );
+    expect(fixture.read("a.txt")).toBe(numbered(20));
+  });
+
   it("holds for versions from a search or an edit, with or without its prefix", async () => {
     const found = versionIn(await server.says("search_text", { pattern: "^7$" }));
     const edited = versionIn(await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] }));
