@@ -150,19 +150,32 @@ function runSplice(
   return { start, end, text: (opensEnd ? usual : "") + kept };
 }
 
+/** The lines of the file where a hunk was meant: where it says, or else where most of its lines are. */
 function currentLines(lines: readonly FileLine[], hunk: PatchHunk, from: number): NumberedLine[] {
   const old = hunk.lines.filter(line => line.sign !== "+");
-  const longest = old.reduce((a, b) => (b.text.trim().length > a.length ? b.text.trim() : a), "");
-  const similar =
-    longest === "" ? -1 : lines.findIndex((line, i) => i >= from && line.text.trim() === longest);
-  const start =
-    hunk.oldStart !== undefined
-      ? hunk.oldStart - 1
-      : similar < 0
-        ? from
-        : similar - old.findIndex(l => l.text.trim() === longest);
-  const first = Math.max(0, start);
+  const first = Math.max(0, hunk.oldStart !== undefined ? hunk.oldStart - 1 : likelyStart(lines, old, from));
   return lines
     .slice(first, first + Math.min(Math.max(old.length, 1), mostShown))
     .map((line, i) => ({ line: first + i + 1, text: shown(line.text.slice(0, 500)) }));
+}
+
+/** Each line of the hunk that the file has, whatever its indentation, counts for the place that it would give. */
+function likelyStart(lines: readonly FileLine[], old: readonly PatchLine[], from: number): number {
+  const offsets = new Map<string, number>();
+  for (const [i, { text }] of old.entries()) {
+    const trimmed = text.trim();
+    if (trimmed !== "" && !offsets.has(trimmed)) offsets.set(trimmed, i);
+  }
+  const weights = new Map<number, number>();
+  let best = { start: from, weight: 0 };
+  for (const [i, line] of lines.entries()) {
+    const text = line.text.trim();
+    const offset = i < from ? undefined : offsets.get(text);
+    if (offset === undefined) continue;
+    const start = i - offset;
+    const weight = (weights.get(start) ?? 0) + text.length;
+    weights.set(start, weight);
+    if (weight > best.weight) best = { start, weight };
+  }
+  return best.start;
 }

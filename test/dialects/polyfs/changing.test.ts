@@ -318,6 +318,20 @@ describe("apply_patch", () => {
     expect([fixture.has("new"), fixture.has("b.txt"), fixture.has("c.txt")]).toEqual([false, true, true]);
   });
 
+  it("shows the lines where most of the lines of a hunk are, if it names no line", async () => {
+    const lines = Array.from({ length: 400 }, (_, i) => `  line ${i + 1}`);
+    lines[324] = "  function render(view) {";
+    lines[325] = "    return view.engine(view.path, options);";
+    fixture.write("long.txt", `${lines.join("\n")}\n`);
+    const hunk =
+      "   function render(view) {\n-    return view.engine(view.path, settings, done);\n+    return done();\n";
+    const patch = `*** Begin Patch\n*** Update File: long.txt\n@@\n${hunk}*** End Patch\n`;
+    expect((await server.refuses("apply_patch", { patch })).slice(2)).toEqual([
+      "325:   function render(view) {",
+      "326:     return view.engine(view.path, options);",
+    ]);
+  });
+
   it("says what to do about a hunk whose header counts other lines", async () => {
     for (const counts of ["-1,2 +1,2", "-1,3 +1,4", "-1,9 +1,9"]) {
       const patch = `--- a/a.txt\n+++ b/a.txt\n@@ ${counts} @@\n one\n-two\n+2\n three\n`;
