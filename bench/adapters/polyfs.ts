@@ -14,6 +14,9 @@ interface PolyfsOptions {
   readonly flags?: readonly string[];
 }
 
+/** The dialects whose answers have one limit, which can be set. */
+const limited = ["agent-tools", "polyfs"];
+
 /** Each dialect of the program in a directory that was built. */
 export function polyfs(directory: string, { family = "ours", flags = [] }: PolyfsOptions = {}): Adapter[] {
   const program = programIn(directory) ?? "";
@@ -24,7 +27,8 @@ export function polyfs(directory: string, { family = "ours", flags = [] }: Polyf
       ...flags,
       program,
       ...["--dialect", dialect, "--state-dir", state],
-      ...["--max-output-bytes", String(64 * 1024 * 1024), root],
+      ...(limited.includes(dialect) ? ["--max-output-bytes", String(64 * 1024 * 1024)] : []),
+      root,
     ],
     env: { POLYFS_CODE_CACHE: codeCache },
   });

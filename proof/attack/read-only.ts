@@ -12,7 +12,9 @@ export async function attackReadOnly(
 ): Promise<void> {
   if (!tally.wants("A129")) return;
   // Commands as requested, with the contract's defaults, and without a sandbox.
-  for (const flags of [runFlags, [], ["--allow-run=unsandboxed"]]) await attackWith(dialect, tally, flags);
+  const runs = dialect.tools.some(({ effect }) => effect === "runs");
+  for (const flags of [runFlags, [], ...(runs ? [["--allow-run=unsandboxed"]] : [])])
+    await attackWith(dialect, tally, flags);
 }
 
 async function attackWith(dialect: Dialect, tally: Trial["tally"], flags: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { errnoOf, errnoWords } from "../engine/workspace/errno.ts";
-import { isWithin } from "../engine/workspace/root.ts";
+import { type Access, isWithin } from "../engine/workspace/root.ts";
 import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
@@ -48,14 +48,29 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   }
 }
 
-/** Files that decide about callers, or record them, must not be writable by callers. */
-export function refuseServed(option: string, path: string, workspace: Workspace): void {
+/** Files that decide about callers, or record them, must not be writable by callers; a secret must not be readable. */
+export function refuseServed(
+  option: string,
+  path: string,
+  workspace: Workspace,
+  { isSecret = false } = {},
+): void {
+  const access = accessTo(canonicalPath(path), workspace);
+  if (access === undefined || (access === "read-only" && !isSecret)) return;
+  throw new UsageError(
+    `${option} ${path} is in a directory that callers may ${isSecret ? "read" : "write"}: move it elsewhere`,
+  );
+}
+
+/** The access of callers to the directory that holds a file; undefined if it is not served. */
+function accessTo(file: string, workspace: Workspace): Access | undefined {
   try {
-    if (workspace.locate(workspace.at(canonicalPath(path))).root.access === "read-only") return;
+    return workspace.locate(workspace.at(file)).root.access;
   } catch {
-    return; // it is outside the served directories
+    // A rule may hide it.
+    const holding = workspace.roots.filter(({ path }) => isWithin(file, path));
+    return holding.sort((a, b) => b.path.length - a.path.length)[0]?.access;
   }
-  throw new UsageError(`${option} ${path} is in a directory that callers may write`);
 }
 
 /** The same for the workspaces of `--workspaces`, which callers enter by name. */

@@ -21,6 +21,7 @@ import { servedBy } from "./served-directories.ts";
 import { settingsOf } from "./settings.ts";
 import { sharedThroughStore } from "./shared-directory.ts";
 import { openTelemetry } from "./telemetry.ts";
+import { refuseUnmatched } from "./unmatched-names.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 
@@ -36,6 +37,8 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
         ? "--http systemd needs a socket from systemd: start the .socket unit, or name [HOST:]PORT"
         : `--http needs [HOST:]PORT, not ${JSON.stringify(given.http)}`,
     );
+  const [hosts, origins] = [listOf(given["allow-host"]), listOf(given["allow-origin"])];
+  refuseUnmatched(hosts, origins);
   const dialect = await chooseDialect(given.dialect);
   const { config, workspaces } = await servedBy(given, dialect, log, { anyWorkspace: true });
   const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
@@ -59,6 +62,9 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     }
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
+  const { "tls-cert": cert, "tls-key": key } = config;
+  if (cert !== undefined) refuseServed("--tls-cert", cert, engine.workspace);
+  if (key !== undefined) refuseServed("--tls-key", key, engine.workspace, { isSecret: true });
   using activity = new Activity({
     workspace: engine.workspace,
     state: config["state-dir"],
@@ -109,8 +115,8 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     writesInPlace: (config.run && config["allow-run"] !== undefined) || config["hard-links"] === "keep",
     maxBodyBytes: config["max-body-bytes"],
     sessions: config["max-sessions"],
-    hosts: [...listOf(config["allow-host"]), ...ownHost(config["oauth-audience"])],
-    origins: listOf(config["allow-origin"]),
+    hosts: [...hosts, ...ownHost(config["oauth-audience"])],
+    origins,
   }).catch(error => {
     throw new UsageError(
       `cannot listen on ${config.http}: ${error instanceof Error ? error.message : error}`,

@@ -1,5 +1,7 @@
-// Which options have an effect only together with others, as one table. Those without effect are refused: the user
-// believes that they apply.
+// Which options have an effect only together with others, and in which dialects, as two tables. Those without effect are
+// refused: the user believes that they apply. One that only restricts, such as --no-run, applies in every dialect.
+import type { Dialect } from "../contract/dialect.ts";
+import type { Tool } from "../contract/tool.ts";
 import type { Config } from "./config.ts";
 import type { OptionLayer } from "./layer.ts";
 import { type OptionName, optionNames, options } from "./options.ts";
@@ -125,18 +127,100 @@ export const needs: Readonly<Record<OptionName, readonly OptionNeed[]>> = {
   version: [],
 };
 
+interface DialectNeed {
+  isMet(dialect: Dialect, offered: readonly Tool[]): boolean;
+  /** What the dialect lacks: `has no commands`. */
+  readonly unmet: string;
+  /** What to do where other options would offer it. */
+  readonly advice?: string;
+  /** The options that may be in the way, besides the dialect. */
+  readonly against?: readonly OptionName[];
+}
+
+/** Not those that are offered: --read-only withdraws commands without a sandbox, whatever else is set. */
+const hasCommands: DialectNeed = {
+  isMet: ({ tools }) => tools.some(({ effect }) => effect === "runs"),
+  unmet: "runs no commands",
+};
+const offersCommands: DialectNeed = {
+  isMet: (_, offered) => offered.some(({ effect }) => effect === "runs"),
+  unmet: "runs no commands",
+  advice: "runs no commands with these options: see --allow-run and --read-only",
+  against: ["run", "read-only"],
+};
+const offersChanges: DialectNeed = {
+  isMet: (_, offered) => offered.some(({ effect }) => effect === "writes"),
+  unmet: "changes no files",
+  advice: "changes no files with these options: see --read-only",
+  against: ["read-only"],
+};
+/** Where contracts have limits of their own, those hold. */
+const reads = (...names: readonly string[]): DialectNeed => ({
+  isMet: ({ name }) => names.includes(name),
+  unmet: "has limits of its own",
+});
+const readsTimeouts = reads("agent-tools", "polyfs");
+
+/** What each option needs of the dialect. Over HTTP, all dialects are served. */
+export const dialectNeeds: Readonly<Partial<Record<OptionName, readonly DialectNeed[]>>> = {
+  "plain-names": [{ isMet: ({ prefix }) => prefix !== undefined, unmet: "has names without a prefix" }],
+  structured: [
+    { isMet: ({ tools }) => tools.some(({ output }) => output), unmet: "has no structured content" },
+  ],
+  "allow-run": [hasCommands],
+  "run-network": [hasCommands],
+  "policy-is-advisory": [hasCommands],
+  "command-timeout-ms": [offersCommands, readsTimeouts],
+  "command-timeout-max-ms": [offersCommands, readsTimeouts],
+  "hard-links": [offersChanges],
+  "allow-irrevocable": [offersChanges],
+  "max-output-bytes": [reads("agent-tools", "polyfs")],
+  "max-file-bytes": [reads("agent-tools", "file-editor", "polyfs", "reference")],
+};
+
 /** A command checks the options of its own line alone: the variables may be there for servers. */
-export function refuseWithoutEffect(config: Config, line?: OptionLayer): void {
-  for (const name of optionNames) {
-    if (line !== undefined && !Object.hasOwn(line.values, name)) continue;
-    const source = config.given.get(name);
-    if (source === undefined || isOff(name, config)) continue;
+export function refuseWithoutEffect(
+  config: Config,
+  line?: OptionLayer,
+  apart: readonly OptionName[] = [],
+): void {
+  for (const [name, source] of givenOptions(config, line)) {
+    if (apart.includes(name)) continue;
     for (const { isMet, unmet, advice, against } of needs[name]) {
-      const isOverridden = against !== undefined && source > (config.given.get(against) ?? source);
-      if (isMet(config) || isOverridden) continue;
+      if (isMet(config) || (against !== undefined && isOverridden(config, source, against))) continue;
       throw new UsageError(`--${name} has no effect ${unmet}${advice === undefined ? "" : `: ${advice}`}`);
     }
   }
+}
+
+/** `offered`: the tools that the dialect has with these options; all of its tools, where that is not known yet. */
+export function refuseInDialect(
+  config: Config,
+  dialect: Dialect,
+  offered: readonly Tool[] = dialect.tools,
+  line?: OptionLayer,
+): void {
+  for (const [name, source] of givenOptions(config, line))
+    for (const { isMet, unmet, advice = unmet, against = [] } of dialectNeeds[name] ?? []) {
+      const inTheWay: readonly OptionName[] = ["dialect", ...against];
+      if (isMet(dialect, offered) || inTheWay.some(other => isOverridden(config, source, other))) continue;
+      const lacks = isMet(dialect, dialect.tools) ? advice : unmet;
+      throw new UsageError(`--${name} has no effect in the dialect ${dialect.name}, which ${lacks}`);
+    }
+}
+
+/** Whether a stronger source than `source` sets the option that is in the way. */
+function isOverridden(config: Config, source: number, against: OptionName): boolean {
+  return source > (config.given.get(against) ?? source);
+}
+
+/** The options that are set to something, with the source that sets them. */
+function givenOptions(config: Config, line?: OptionLayer): (readonly [OptionName, number])[] {
+  const named = optionNames.filter(name => line === undefined || Object.hasOwn(line.values, name));
+  return named.flatMap(name => {
+    const source = config.given.get(name);
+    return source === undefined || isOff(name, config) ? [] : [[name, source] as const];
+  });
 }
 
 /** A flag that is set to what it would be anyway. */

@@ -1,4 +1,5 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
+import { offeredTools } from "../contract/call.ts";
 import { closeInherited } from "../engine/workspace/system/inherited.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { Activity } from "../review/activity.ts";
@@ -10,7 +11,7 @@ import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { logOf, tellStart } from "./log.ts";
-import { refuseWithoutEffect } from "./modes.ts";
+import { refuseInDialect, refuseWithoutEffect } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
 import { refuseUnshared } from "./replica-directory.ts";
@@ -29,6 +30,7 @@ export async function serve(given: Config): Promise<void> {
   refuseWithoutEffect(given);
   if (given.http !== undefined) return await (await import("./http.ts")).serveOverHttp(given, log);
   const dialect = await chooseDialect(given.dialect);
+  refuseInDialect(given, dialect);
   const { config, workspaces } = await servedBy(given, dialect, log);
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
@@ -40,6 +42,9 @@ export async function serve(given: Config): Promise<void> {
     log,
   );
   using engine = served;
+  const settings = settingsOf(config, dialect);
+  const { commands } = settings;
+  refuseInDialect(config, dialect, offeredTools(dialect, { workspace: engine.workspace, settings }));
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
@@ -57,8 +62,6 @@ export async function serve(given: Config): Promise<void> {
     roots: () => engine.workspace.roots.map(({ path }) => path),
     writeRule: ruleWriter(policy),
   });
-  const settings = settingsOf(config, dialect);
-  const { commands } = settings;
   const started = { at: "stdio", dialect, commands, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);

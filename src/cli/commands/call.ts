@@ -1,6 +1,6 @@
 // `polyfs call TOOL JSON`: one call from the shell, through the same `call()` as every transport. A terminal gets the
 // text of the answer, a pipe the protocol's result.
-import { call } from "../../contract/call.ts";
+import { call, offeredTools } from "../../contract/call.ts";
 import type { Dialect, Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";
 import type { Content } from "../../contract/tool.ts";
@@ -13,7 +13,7 @@ import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { logOf } from "../log.ts";
 import { missingTool } from "../missing-tool.ts";
-import { refuseWithoutEffect } from "../modes.ts";
+import { refuseInDialect } from "../modes.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { refuseUnshared } from "../replica-directory.ts";
@@ -63,9 +63,13 @@ export const callTool = command({
   most: 2,
   async run({ operands: [name, json = "{}"], own, config: given, line }) {
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
-    refuseWithoutEffect(given, line);
+    if (given.audit !== undefined)
+      throw new UsageError(
+        "polyfs call writes no audit log, and one is configured (--audit): unset POLYFS_AUDIT for this call, or call a server",
+      );
     const params = parse(json === "-" ? await standardInput() : json);
     const dialect = await chooseDialect(given.dialect);
+    refuseInDialect(given, dialect, undefined, line);
     const { config, workspaces } = await servedBy(given, dialect, logOf(given));
     const policy = policyOf(config, dialect, logOf(config));
     const { confine } = await confinementOf(config);
@@ -75,6 +79,8 @@ export const callTool = command({
     using session = new Session();
     session.client = "polyfs call";
     const settings = settingsOf(config, dialect);
+    const offered = offeredTools(dialect, { workspace: engine.workspace, settings });
+    refuseInDialect(given, dialect, offered, line);
     const missing = missingTool(dialect, name, { workspace: engine.workspace, settings });
     if (missing !== undefined) {
       await print(process.stderr, `polyfs: ${printable(missing.reason)}\n`);

@@ -6,6 +6,7 @@ import { columns, lineWidth, wrap } from "../columns.ts";
 import { readCommandLine } from "../command-line.ts";
 import { type Config, configure } from "../config.ts";
 import type { OptionLayer } from "../layer.ts";
+import { refuseWithoutEffect } from "../modes.ts";
 import { suggestion } from "../nearest.ts";
 import { rowOf } from "../option-row.ts";
 import type { OptionName } from "../options.ts";
@@ -50,6 +51,8 @@ export interface Spec extends CommandHelp {
   readonly most: number;
   /** The words that the first operand can be, where it says what to do. */
   readonly verbs?: readonly string[];
+  /** Options that have an effect here which does not depend on how a server is started. */
+  readonly apart?: readonly OptionName[];
   run(given: Given): Promise<number>;
 }
 
@@ -62,7 +65,7 @@ export const directoryOptions = [
   "allow-filesystem-root",
 ] as const;
 
-export function command({ most, verbs, run, ...about }: Spec): RunCommand {
+export function command({ most, verbs, apart, run, ...about }: Spec): RunCommand {
   const program = `polyfs ${about.name}`;
   const options: readonly OptionName[] = [...about.options, "state-dir", "config", "help"];
   return Object.assign(
@@ -97,6 +100,7 @@ export function command({ most, verbs, run, ...about }: Spec): RunCommand {
       if (operands.length > most)
         throw new UsageError(`unexpected argument: ${JSON.stringify(operands[most])}; see ${program} --help`);
       const config = configure(line, environment, process.cwd());
+      refuseWithoutEffect(config, line, apart);
       return await refusalsTold(() => run({ operands, own, each, config, line }));
     },
     { about: { ...about, options } },

@@ -37,6 +37,7 @@ export const policy = command({
   ],
   most: Number.POSITIVE_INFINITY,
   verbs: ["explain", "test", "schema"],
+  apart: ["tokens"],
   async run(given) {
     const [verb, ...rest] = given.operands;
     if (verb === "explain") return await explain(given, rest);

@@ -5,7 +5,6 @@ import { createLog } from "../../mcp/log.ts";
 import { reviewEntry } from "../../mcp/review-audit.ts";
 import { servePage } from "../../review/http/listen.ts";
 import { openAudit } from "../audit.ts";
-import { refuseWithoutEffect } from "../modes.ts";
 import { print } from "../print.ts";
 import { ReviewScope } from "../review/scope.ts";
 import { untilSignal } from "../review/until-signal.ts";
@@ -29,8 +28,7 @@ export const review = command({
     ["polyfs review --no-open --port 7777", "print the address, for example to forward the port by ssh"],
   ],
   most: 1,
-  async run({ operands: [directory], own, config, line }) {
-    refuseWithoutEffect(config, line);
+  async run({ operands: [directory], own, config }) {
     const port = portOf(own.get("port"));
     using scope = new ReviewScope(withDirectory(config, directory));
     const log = createLog(config["log-level"]);

@@ -8,6 +8,7 @@ import { unifiedDiff } from "../../engine/text/diff.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome, type OptionLayer } from "../layer.ts";
+import { refuseInDialect } from "../modes.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { type Client, surroundings } from "../setup/client.ts";
@@ -62,6 +63,7 @@ export const setup = command({
   most: Number.POSITIVE_INFINITY,
   async run(given) {
     const { chosen, directories } = wanted(given);
+    await refuseForServer(given);
     const known = clientsOn(surroundings(process.env));
     const found = Object.entries(known).filter(([id, client]) =>
       // One program may be installed in two ways, each with a file of its own.
@@ -82,6 +84,12 @@ export const setup = command({
     return code;
   },
 });
+
+/** The server would not start with options that have no effect. */
+async function refuseForServer({ own, config, line }: Given): Promise<void> {
+  if (own.has("remove") || own.has("url")) return;
+  refuseInDialect(config, await chooseDialect(config.dialect), undefined, line);
+}
 
 /** The first word is a client if it is the name of one; the others are directories. */
 function wanted({ operands, line }: Given): { chosen?: string; directories: readonly string[] } {
