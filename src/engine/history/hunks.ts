@@ -15,6 +15,7 @@ import type { Change } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { netOf } from "./net.ts";
+import { overlapsAsRead } from "./versions.ts";
 
 /** Lines of context by which changes are put together to a hunk. */
 export const hunkContext = 2;
@@ -137,9 +138,11 @@ async function inverse(
   const like = { encoding: after.codec.name };
   const raw = reverted(before?.raw ?? "", after.raw, chosen.flat());
   const ours = await decode(at, encoded(after, raw), like);
-  const merged = await merge(after, { text: ours }, await decode(at, current, like));
+  const theirs = await decode(at, current, like);
+  const merged = await merge(after, { text: ours }, theirs);
   if (!("text" in merged)) {
-    const lines = merged.overlaps.flatMap(overlap => overlap.current);
+    const overlaps = await overlapsAsRead(after, ours, theirs, merged.overlaps);
+    const lines = overlaps.flatMap(overlap => overlap.current);
     throw new Fault("stale", { path: at, current: lines, version: version(current) });
   }
   const { bytes } = merged.text;

@@ -21,7 +21,7 @@ import { chooseOnce, confirmNotUndone } from "./choose-once.ts";
 import { lineage, placeAfter } from "./lineage.ts";
 import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree, snapshotIn } from "./restore.ts";
-import { collision, likeNow } from "./versions.ts";
+import { collision, likeNow, overlapsAsRead } from "./versions.ts";
 
 /** What to undo. */
 export interface UndoOptions {
@@ -547,8 +547,8 @@ class Inverting {
     origins.push({ at: this.#file.at, bytes: made }, { at: this.#file.at, bytes: current });
     if ("text" in merged) return { bytes: merged.text.bytes, exact: false, origins };
     const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
-    const shown = isMasked ? { current: [] } : collision(merged.overlaps);
-    throw this.#stale(current, shown);
+    if (isMasked) throw this.#stale(current);
+    throw this.#stale(current, collision(await overlapsAsRead(base, ours, theirs, merged.overlaps)));
   }
 
   async #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): Promise<boolean> {

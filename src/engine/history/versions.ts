@@ -1,7 +1,9 @@
 // Versions: contents that a caller has read are kept by hash, so that an edit against an older version can be merged
 // into the current file. It is refused only if both changed the same lines.
 import { isAscii, isUtf8 } from "node:buffer";
-import { type MergeSide, merge } from "../edit/merge.ts";
+import { isNotebook } from "../document/notebook.ts";
+import { type Merged, type MergeSide, merge } from "../edit/merge.ts";
+import { textJob } from "../edit/thread/thread.ts";
 import type { Overlap } from "../edit/weave.ts";
 import { Fault, type Faults, type NumberedLine } from "../fault.ts";
 import { type Detected, detect, isBinary } from "../text/detect.ts";
@@ -115,7 +117,7 @@ export interface Rebased {
   readonly current: Text;
   /** Whether `text` includes changes of others since that version. */
   readonly merged: boolean;
-  /** These changes, by lines of that version and of the current file. */
+  /** These changes, by lines of that version and of the current file, as a caller reads them. */
   readonly incoming: readonly LineChange[];
 }
 
@@ -146,8 +148,41 @@ export async function rebased(
   const ours = await edit(base);
   await turnAfter(bytes.length);
   const merged = await merge(base, ours, current);
-  if ("text" in merged) return { ...merged, base, current, merged: true };
-  throw new Fault("stale", { path, version: is, ...collision(merged.overlaps) });
+  if ("text" in merged) {
+    const cells = await mergeOfCells(base, ours.text, current);
+    const shown = cells !== undefined && "incoming" in cells ? cells.incoming : [];
+    const incoming = shown.length > 0 ? shown : merged.incoming;
+    return { ...merged, incoming, base, current, merged: true };
+  }
+  const shown = await overlapsAsRead(base, ours.text, current, merged.overlaps);
+  throw new Fault("stale", { path, version: is, ...collision(shown) });
+}
+
+/**
+ * The overlaps of a merge by the lines that a caller reads: those of a notebook's cells. Where only the rest of a
+ * notebook overlaps, the lines of its JSON.
+ */
+export async function overlapsAsRead(
+  base: Text,
+  ours: Text,
+  current: Text,
+  overlaps: readonly Overlap[],
+): Promise<readonly Overlap[]> {
+  const merged = await mergeOfCells(base, ours, current);
+  return merged !== undefined && "overlaps" in merged ? merged.overlaps : overlaps;
+}
+
+/** The same merge of the texts that a notebook is read as; undefined for other files. */
+async function mergeOfCells(base: Text, ours: Text, current: Text): Promise<Merged | undefined> {
+  if (!isNotebook(current.path)) return undefined;
+  const views: Text[] = [];
+  for (const { path, body } of [base, ours, current]) {
+    const view = await textJob("notebookText", body.length, body);
+    if (view === undefined) return undefined;
+    views.push(await decode(path, Buffer.from(view.body)));
+  }
+  const [then, mine, now] = views as [Text, Text, Text];
+  return merge(then, { text: mine }, now);
 }
 
 /** What a refusal shows of overlaps: each line once, in order, and the edits involved. */

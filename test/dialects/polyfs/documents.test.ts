@@ -46,6 +46,7 @@ let server: Server;
 beforeAll(async () => {
   fixture = new Fixture({
     "n.ipynb": notebook,
+    "m.ipynb": notebook,
     "old.ipynb": oldNotebook,
     "d.pdf": pdf([["Hello one", "second line"], [], ["Third page"]]),
   });
@@ -160,6 +161,33 @@ describe("a notebook", () => {
     expect(fixture.read("n.ipynb")).toBe(
       expected.replace('"source": [] }', '"source": [\n   "y = 1"\n  ] }'),
     );
+  });
+
+  it("is merged and refused by the lines of its cells, in edits and in undo", async () => {
+    const refusal = async (tool: string, params: object) => (await server.refuses(tool, params)).join("\n");
+    const read = await server.says("read_file", { path: "m.ipynb" });
+    const if_version = /v:\w+/.exec(read)?.[0];
+    const first = await server.says("edit_file", {
+      path: "m.ipynb",
+      edits: [{ old: "print(x)", new: "print(y)" }],
+    });
+    const stale = await refusal("edit_file", {
+      path: "m.ipynb",
+      if_version,
+      edits: [{ old: "print(x)", new: "print(z)" }],
+    });
+    expect(stale).toMatch(/^6: print\(y\)$/m);
+    expect(stale).not.toContain('"print');
+    const merged = await server.says("edit_file", {
+      path: "m.ipynb",
+      if_version,
+      edits: [{ old: "text", new: "words" }],
+    });
+    expect(merged).toContain("[merged with changes made since that version] +1 -1 at line 6");
+    await server.says("edit_file", { path: "m.ipynb", edits: [{ old: "print(y)", new: "print(w)" }] });
+    const change = /^change (\w+)/m.exec(first)?.[1];
+    const undo = await refusal("undo", { change });
+    expect(undo).toMatch(/^6: print\(w\)$/m);
   });
 
   it("has one line for the head of a cell and for each output, whatever they hold", async () => {
