@@ -89,6 +89,20 @@ describe("a change is undone", () => {
     expect(Math.abs(lstatSync(join(root, "tree/deep/x")).mtimeMs - modified)).toBeLessThan(1);
   });
 
+  it("a link that was moved onto another link, and the undo of that", async () => {
+    mkdirSync(join(root, "links"));
+    symlinkSync("one", join(root, "links/a"));
+    symlinkSync("two", join(root, "links/b"));
+    const before = tree();
+    const [from, to] = [workspace.at("links/a"), workspace.at("links/b")];
+    const { id } = await commit({ kind: "move", from, to, overwrite: true });
+    const moved = tree();
+    const back = await undo(workspace, { change: id });
+    expect(tree()).toEqual(before);
+    await undo(workspace, { change: back.commit?.id });
+    expect(tree()).toEqual(moved);
+  });
+
   it("while a mode that was set since stays", async () => {
     put("mode", "old\n");
     chmodSync(join(root, "mode"), 0o640);
@@ -201,14 +215,17 @@ const step = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant("remove"), name: fc.constantFrom(...names, "d", "d/e", "new") }),
+    arbitrary: fc.record({
+      do: fc.constant("remove"),
+      name: fc.constantFrom(...names, "d", "d/e", "new", "link"),
+    }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant("move"),
-      name: fc.constantFrom(...names, "d", "d/e"),
-      to: fc.constantFrom(...names, "moved", "d/m"),
+      name: fc.constantFrom(...names, "d", "d/e", "link", "d/link"),
+      to: fc.constantFrom(...names, "moved", "d/m", "link", "d/link"),
       overwrite: fc.boolean(),
     }),
   },

@@ -482,6 +482,11 @@ class Inverting {
         restored,
       };
     }
+    if (replaced.kind === "symlink")
+      return {
+        changes: this.#linksBack(back, replaced.target),
+        restored: [...restored, { at, did: "restored" }],
+      };
     // One name cannot be freed and taken in one commit, so the replaced content overwrites the restored one.
     const current = await this.#bytesAt(this.#path);
     const { hash } = replaced.kind === "file" ? replaced : {};
@@ -503,6 +508,17 @@ class Inverting {
       ],
       restored: [...restored, { at, did: "restored" }],
     };
+  }
+
+  /** A link replaces only a link: both are made again. */
+  #linksBack(back: WorkspacePath, replaced: string): Change[] {
+    const { target } = this.#workspace.lstat(this.#path);
+    if (target === undefined) throw this.#stale();
+    return [
+      { kind: "symlink", path: back, target },
+      { kind: "remove", path: this.#path },
+      { kind: "symlink", path: this.#path, target: replaced },
+    ];
   }
 
   /** The content of a file with hidden parts that was edited since it was moved: what is hidden here stays hidden. */
