@@ -63,6 +63,11 @@ function actionOf(world: Readonly<World>, step: Step, tag: string): Action | und
       return stale(world, step, tag);
     case "elsewhere":
       return elsewhere(world, step, tag);
+    case "leaving": {
+      const operations = aboutDirectory(tree, step, tag);
+      const timing = { first: "before", apart: c % 20 } as const;
+      return operations.length < 2 ? undefined : on => together(on, operations, via, timing);
+    }
     case "together": {
       const operations = several(tree, step, tag);
       return operations.length < 2 ? undefined : on => together(on, operations, via);
@@ -101,10 +106,8 @@ function stale({ tree, changes }: Readonly<World>, { a, b, c, via }: Step, tag: 
   return on => on.change(whole, on.client(via), on.callFor(whole, via));
 }
 
-/** Two to four changes: of one file, of any, or of a directory that leaves and of what is in it, as `via` says. */
-function several(tree: Tree, step: Step, tag: string): Changing[] {
-  const { a, b, c, via } = step;
-  if (via % 3 === 2) return aboutDirectory(tree, step, tag);
+/** Two to four changes, of one file where `via` says so, else of any. */
+function several(tree: Tree, { a, b, c, via }: Step, tag: string): Changing[] {
   const kinds = ["edit", "edit", "write", "edit", "move", "patch", "delete", "mkdir"] as const;
   const oneFile = via % 2 === 0;
   return Array.from({ length: 2 + (c % 3) }, (_, i) => {
@@ -114,8 +117,11 @@ function several(tree: Tree, step: Step, tag: string): Changing[] {
   }).filter(operation => operation !== undefined);
 }
 
-/** A directory is moved or deleted while files in it are edited, created, moved and deleted. */
-function aboutDirectory(tree: Tree, { a, b, c, via }: Step, tag: string): Changing[] {
+/**
+ * A file is created in a directory, and then the directory is moved or deleted while files in it are edited, created,
+ * moved and deleted.
+ */
+function aboutDirectory(tree: Tree, { a, b, c }: Step, tag: string): Changing[] {
   const directories = [...tree].flatMap(([path, { kind }]) =>
     path !== "" && kind === "directory" ? [path] : [],
   );
@@ -123,21 +129,22 @@ function aboutDirectory(tree: Tree, { a, b, c, via }: Step, tag: string): Changi
   if (directory === undefined) return [];
   const inside: Tree = new Map([...tree].filter(([path]) => path !== directory && isWithin(path, directory)));
   const paths = [...inside.keys()];
+  const creation = (i: number) =>
+    ({ do: "write", path: `${directory}/made ${i}`, content: `${tag}.${i}\n`, mode: "create" }) as const;
   const leaves: Changing =
     b % 2 === 0
       ? { do: "move", from: directory, to: `left ${tag}`, overwrite: false }
       : { do: "delete", path: directory, recursive: true };
-  const others = Array.from({ length: 1 + (c % 3) }, (_, i): Changing | undefined => {
+  const others = Array.from({ length: 1 + (c % 2) }, (_, i): Changing | undefined => {
     const path = paths[(a + b + i) % Math.max(1, paths.length)];
     const form = (b + c + i) % 5;
-    if (form === 0 || path === undefined)
-      return { do: "write", path: `${directory}/made ${i}`, content: `${tag}.${i}\n`, mode: "create" };
+    if (form === 0 || path === undefined) return creation(i + 1);
     if (form === 1) return { do: "delete", path, recursive: true };
     if (form === 2) return { do: "move", from: path, to: `out ${tag}.${i}`, overwrite: false };
     if (form === 3) return { do: "mkdir", path: `${directory}/folder ${i}` };
     return edit(inside, a + i, b, c, `${tag}.${i}`);
   }).filter(operation => operation !== undefined);
-  return via % 2 === 0 ? [leaves, ...others] : [...others, leaves];
+  return [creation(0), leaves, ...others];
 }
 
 /** A plain change in another dialect: it must succeed. */

@@ -23,6 +23,7 @@ const kinds = {
   find: 1,
   search: 2,
   together: 4,
+  leaving: 2,
   elsewhere: 3,
 } as const;
 

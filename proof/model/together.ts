@@ -1,15 +1,35 @@
 // Several changes at once, from several connections: the result must be that of some order.
 import { setTimeout as pause } from "node:timers/promises";
+import type { Call } from "./calls.ts";
 import { after } from "./expect.ts";
 import type { Changing } from "./operation.ts";
 import { differences, Refused, type Tree } from "./tree.ts";
 import { codeOf, outcome, type World } from "./world.ts";
 
-export async function together(world: World, operations: readonly Changing[], via: number): Promise<void> {
+/** How the calls are sent. */
+interface Timing {
+  /** The first one is answered before the others are sent: what it wrote is not flushed yet. */
+  readonly first: "at once" | "before";
+  /** Between one call and the next, in milliseconds. */
+  readonly apart: number;
+}
+
+export async function together(
+  world: World,
+  operations: readonly Changing[],
+  via: number,
+  { first, apart }: Timing = { first: "at once", apart: 0 },
+): Promise<void> {
   const before = world.tree;
   const calls = operations.map((operation, i) => world.callFor(operation, via + i));
+  const send = async (i: number, ms: number) => {
+    if (ms > 0) await pause(ms);
+    return world.send(world.client(via + i), calls[i] as Call);
+  };
+  const lead = first === "before" ? [await send(0, 0)] : [];
   world.log.push("at once:");
-  const answers = await Promise.all(calls.map((one, i) => world.send(world.client(via + i), one)));
+  const rest = calls.slice(lead.length).map((_, i) => send(lead.length + i, i * apart));
+  const answers = [...lead, ...(await Promise.all(rest))];
   const outcomes = answers.map(answer => (answer.failed ? codeOf(answer) : "done"));
   const orders = permutations(operations.map((_, i) => i)).flatMap(order => {
     const trees = inOrder(before, operations, outcomes, order);
