@@ -243,7 +243,8 @@ export class Committer {
     try {
       const begin = () => {
         departures.refuseInside(changed, departing, given);
-        if (!places.areCurrent()) throw new ConcurrentChange(given);
+        const isCalm = departures.wasCalmSince(resolvedChanges.since);
+        if (!isCalm && !places.areCurrent()) throw new ConcurrentChange(given);
       };
       const confirm = () => {
         refuseUncovering(resolvedChanges);

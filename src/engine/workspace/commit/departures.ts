@@ -47,6 +47,9 @@ export class Departures {
   #count = 0;
   /** The folder of announcements when it held none. It is made for the first one: usually one look is enough. */
   #empty: DirectoryStamp | undefined;
+  /** When it was found to hold none, and has not changed since. */
+  #emptySince: number | undefined;
+  #lastAnnounced = Number.NEGATIVE_INFINITY;
 
   constructor(state: StateDirectory) {
     this.#state = state;
@@ -56,10 +59,12 @@ export class Departures {
   /** Announces that the directories at these paths leave. */
   announce(paths: Paths): Disposable {
     this.#announced.add(paths);
+    this.#lastAnnounced = clock();
     const file = this.#write(paths);
     return {
       [Symbol.dispose]: () => {
         this.#announced.delete(paths);
+        this.#lastAnnounced = clock();
         if (file !== undefined) tryTo(() => unlinkIfThere(file));
       },
     };
@@ -94,6 +99,11 @@ export class Departures {
     });
   }
 
+  /** Whether no directory was announced from a time on until the last look. */
+  wasCalmSince(time: number): boolean {
+    return this.#emptySince !== undefined && this.#emptySince <= time && this.#lastAnnounced < time;
+  }
+
   #isLeaving(paths: Paths, own: Paths): boolean {
     for (const announced of this.#announced)
       if (announced !== own && isWithinAny(paths, announced)) return true;
@@ -102,10 +112,15 @@ export class Departures {
 
   #announcedByOthers(): Paths[] {
     const stat = sys.lstat(this.#folder);
-    if (stat === undefined || (this.#empty !== undefined && isSame(stat, this.#empty))) return [];
-    const now = Date.now();
+    if (stat === undefined) {
+      this.#emptySince = Number.NEGATIVE_INFINITY; // it is never removed, so there was none
+      return [];
+    }
+    if (this.#empty !== undefined && isSame(stat, this.#empty)) return [];
+    const [now, since] = [Date.now(), clock()];
     const names = namesIn(this.#folder);
     this.#empty = names.length === 0 && isSettled(stat, now) ? markOf(stat) : undefined;
+    this.#emptySince = this.#empty && since;
     const mine = `${basename(this.#state.own)}.`;
     return names.flatMap(name => {
       const file = join(this.#folder, name);

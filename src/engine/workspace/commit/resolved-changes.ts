@@ -1,4 +1,5 @@
 // The changes of a commit with their paths resolved to entries, before anything is locked or read.
+import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { entryKey, HeldDirectories } from "../disk/held-directories.ts";
 import { sys } from "../disk/syscalls.ts";
@@ -32,6 +33,8 @@ export class ResolvedChanges implements Disposable {
   readonly roots: readonly Root[];
   readonly places: HeldDirectories;
   readonly changes: ResolvedChange[] = [];
+  /** When they began to be resolved: what `confirm` finds is how things are later than this. */
+  readonly since = clock();
   /** The paths among them that sandboxes cover, with what the caller wrote. Set once the rules are applied. */
   covered: ReadonlyMap<string, string> = new Map();
   /** Our own state directory. */
