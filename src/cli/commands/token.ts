@@ -60,6 +60,7 @@ export const token = command({
   ],
   most: 2,
   verbs: ["add", "rotate", "list", "remove"],
+  apart: ["tokens"],
   async run(given) {
     const [verb = "", name] = given.operands;
     const unused = [...given.own.keys()].find(option => !(optionsOf[verb] ?? isAny)(option));
