@@ -54,7 +54,7 @@ export async function differenceToNow(
 }
 
 function shownNet(viewer: Viewer, records: readonly ChangeRecord[]): NetFile[] {
-  const net = netOf(records);
+  const net = netOf(records, viewer.workspace.archive.objects);
   const listed = new Set(net.map(({ at }) => at));
   return net.flatMap(one => [
     visible(viewer, one),

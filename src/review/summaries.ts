@@ -8,6 +8,7 @@ import { isNoText } from "../engine/text/detect.ts";
 import { diffCounts } from "../engine/text/diff.ts";
 import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 import type { ChangeIndex } from "./change-index.ts";
@@ -173,14 +174,19 @@ const nets = new WeakMap<ChangeIndex, Map<string, KnownNet>>();
 const mostNets = 300;
 
 /** The net result of the changes of a task. `ids` are oldest first. */
-function netOfTask(past: ReviewedPast, task: string, ids: readonly string[]): readonly NetFile[] {
+function netOfTask(
+  past: ReviewedPast,
+  task: string,
+  ids: readonly string[],
+  { archive: { objects } }: Workspace,
+): readonly NetFile[] {
   const known = nets.get(past.index) ?? new Map<string, KnownNet>();
   nets.set(past.index, known);
   const of = ids.join(" ");
   const found = known.get(task);
   if (found?.of === of) return found.files;
   const records = ids.map(id => past.record(id)).filter(record => record !== undefined);
-  const files = netOf(records.toReversed());
+  const files = netOf(records.toReversed(), objects);
   known.delete(task);
   known.set(task, { of, files });
   for (const oldest of known.keys()) {
@@ -201,7 +207,7 @@ export function taskSummary(
   const entries = ids.map(id => index.get(id)).filter(entry => entry !== undefined);
   const [first] = entries;
   const standing = ids.filter(id => index.stateOf(id) !== "undone");
-  const net = netOfTask(past, task, standing.slice(-mostChanges)).filter(
+  const net = netOfTask(past, task, standing.slice(-mostChanges), viewer.workspace).filter(
     ({ at }) => !viewer.workspace.isHidden(at),
   );
   return {

@@ -7,6 +7,8 @@ import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { type AnswerLines, counted, shownLine } from "./answer.ts";
 import { shownAt } from "./paths.ts";
 
+const letters = { created: "A", changed: "M", removed: "D" } as const;
+
 export async function addNetLines(
   lines: AnswerLines,
   records: readonly ChangeRecord[],
@@ -15,22 +17,23 @@ export async function addNetLines(
 ): Promise<void> {
   const all = await netTexts(workspace, records);
   const files = all.filter(file => isWanted(file) && !workspace.isHidden(file.at));
+  if (files.length === 0) lines.note("[no difference]");
   const visible = async (at: string, text: Text | undefined) =>
     text === undefined
       ? ""
       : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
   for (const [i, file] of files.entries()) {
-    const { at, from, before, after, opaque, first, overwrites, mixed } = file;
-    const name = shownAt(workspace, at);
+    const { at, from, before, after, effect, isDirectory, opaque, first, overwrites, mixed } = file;
+    const name = shownAt(workspace, at) + (isDirectory ? "/" : "");
     const [old, made] = [await visible(from ?? at, before), await visible(at, after)];
     const options = { context: hunkContext, room: lines.room };
     const diff = await textJob("diffStart", old.length + made.length, old, made, options);
-    const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
+    const letter = from !== undefined ? "R" : letters[effect];
     const moved = from === undefined || workspace.isHidden(from) ? "" : `${shownAt(workspace, from)} -> `;
     const others =
       (overwrites ? " (over another file)" : "") + (mixed ? " (with other changes of it in between)" : "");
     const counts = (opaque ? "" : ` +${diff.added} -${diff.removed}`) + others;
-    if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
+    if (!lines.add(`${letter} ${moved}${name}${counts}`)) {
       lines.note(`[no room for ${counted(files.length - i, "more file")}; path=${name} shows the next]`);
       return;
     }

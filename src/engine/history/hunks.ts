@@ -27,6 +27,9 @@ export interface NetText {
   /** Absent where the file was not there before, or is not after. */
   readonly before: Text | undefined;
   readonly after: Text | undefined;
+  /** Whether the path was there before and is there after, also where its text is not shown. */
+  readonly effect: "created" | "changed" | "removed";
+  readonly isDirectory: boolean;
   readonly hunks: readonly (readonly LineChange[])[];
   /** The number of its first hunk. */
   readonly first: number;
@@ -53,7 +56,7 @@ export async function netTexts(
 ): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
-  for (const { at, from, before, after, replaced, mixed } of netOf(records)) {
+  for (const { at, from, before, after, replaced, mixed } of netOf(records, workspace.archive.objects)) {
     const large = [before, after].some(one => one?.kind === "file" && one.size > maxBytes);
     const isRename = from !== undefined && before === after;
     const [old, made] =
@@ -71,7 +74,9 @@ export async function netTexts(
     const was =
       before?.kind === "file" ? { mode: before.mode, modified: new Date(before.modified) } : undefined;
     const overwrites = replaced !== undefined;
-    files.push({ at, from, ...texts, hunks, first, opaque, overwrites, mixed, was });
+    const effect = before === undefined ? "created" : after === undefined ? "removed" : "changed";
+    const isDirectory = (after ?? before)?.kind === "directory";
+    files.push({ at, from, ...texts, effect, isDirectory, hunks, first, opaque, overwrites, mixed, was });
     first += hunks.length;
   }
   return files;

@@ -122,12 +122,52 @@ describe("the net difference of a directory that was", () => {
     expect(await net()).toEqual(["M dir/c.txt +1 -1", hunkOf5]);
   });
 
+  it("deleted and restored is nothing", async () => {
+    await remove("dir");
+    expect(await net()).toEqual(["D dir/"]);
+    await server.says("undo");
+    expect(await net()).toEqual([]);
+    expect(await server.says("list_changes", { diff: true, since: "start" })).toMatch(
+      /\[net difference of these 2 changes\]\n\[no difference\]/,
+    );
+    await server.refuses("undo", { hunks: [1] });
+    expect(fixture.read("dir/c.txt")).toBe(numbered(40));
+  });
+
+  it("deleted and made again has what is missing, what is new and what is different", async () => {
+    await remove("dir");
+    await server.says("write_file", {
+      path: "dir/c.txt",
+      content: numbered(40).replace("\n5\n", "\nfive\n"),
+    });
+    await server.says("write_file", { path: "dir/new.txt", content: "new\n" });
+    expect((await net()).filter(line => !line.startsWith("["))).toEqual([
+      "M dir/c.txt +1 -1",
+      "D dir/d.txt +0 -1",
+      "A dir/new.txt +1 -0",
+    ]);
+  });
+
+  it("copied and then changed has what is in it now", async () => {
+    await server.says("copy_path", { from: "dir", to: "copy" });
+    expect(await net()).toEqual(["A copy/"]);
+    await remove("copy/c.txt");
+    await server.says("write_file", { path: "copy/d.txt", content: "e\n" });
+    expect(await net()).toEqual(["A copy/", "A copy/d.txt +1 -0", "[1] @@ -0,0 +1 @@"]);
+    await remove("copy");
+    expect(await net()).toEqual([]);
+  });
+
   it("deleted has its edited files as they were before", async () => {
     await edit("dir/c.txt", "5", "five");
     await server.says("write_file", { path: "dir/new.txt", content: "new\n" });
     await remove("dir");
     const lines = await net();
-    expect(lines.filter(line => line.includes("txt"))).toEqual(["D dir/c.txt +0 -40"]);
+    expect(lines.filter(line => line.includes("dir"))).toEqual([
+      "D dir/",
+      "D dir/c.txt +0 -40",
+      "D dir/d.txt +0 -1",
+    ]);
     await server.says("undo", { since: "start", hunks: [1] });
     expect(fixture.read("dir/c.txt")).toBe(numbered(40));
   });
