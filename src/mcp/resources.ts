@@ -12,7 +12,7 @@ import { onWindows, ownForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { pageContent, pageUri } from "./apps.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
-import type { Method, MethodResult, Params, ServerOptions } from "./method.ts";
+import type { Caller, Method, MethodResult, Params, ServerOptions } from "./method.ts";
 import { eraOf, type ProtocolRevision } from "./revision.ts";
 
 const template = "file:///{+path}";
@@ -70,8 +70,8 @@ export function resourceMethods({ engine, settings, dialect }: ServerOptions) {
       },
     },
     "completion/complete": {
-      run: (params, { workspace = engine.workspace }) => ({
-        result: { completion: completed(params, workspace) },
+      run: (params, caller) => ({
+        result: { completion: completed(params, caller.workspace ?? engine.workspace, caller) },
       }),
     },
   } satisfies Record<string, Method>;
@@ -129,32 +129,40 @@ function resourceError(error: unknown, uri: string, revision: ProtocolRevision, 
 }
 
 /** Names that begin as the caller's last one does, as values of the template's `path`. */
-function completed({ ref, argument }: Params, workspace: Workspace): MethodResult {
+function completed(
+  { ref, argument }: Params,
+  workspace: Workspace,
+  caller: Pick<Caller, "fault">,
+): MethodResult {
   const nothing = { values: [], total: 0, hasMore: false };
   if (!isRecord(ref) || !isRecord(argument) || typeof argument.value !== "string")
     throw new RpcError(InvalidParams, "Invalid params: ref and argument are required");
   if (ref.type !== "ref/resource" || argument.name !== "path") return nothing;
   // Values follow `file:///`: on Windows they begin with the drive, elsewhere after the first slash.
   const values = onWindows
-    ? [...beginningWith(ownForm(argument.value), workspace)].sort()
-    : [...beginningWith(`/${argument.value}`, workspace)].map(path => path.slice(1)).sort();
+    ? beginningWith(ownForm(argument.value), workspace, caller).sort()
+    : beginningWith(`/${argument.value}`, workspace, caller)
+        .map(path => path.slice(1))
+        .sort();
   const { length } = values;
   return { values: values.slice(0, maxCompletions), total: length, hasMore: length > maxCompletions };
 }
 
-function* beginningWith(start: string, workspace: Workspace): Generator<string> {
-  for (const { path } of workspace.roots) {
-    const root = path.endsWith("/") ? path : `${path}/`;
-    if (root.startsWith(start)) yield root;
-  }
+function beginningWith(start: string, workspace: Workspace, caller: Pick<Caller, "fault">): string[] {
+  const found = workspace.roots
+    .map(({ path }) => (path.endsWith("/") ? path : `${path}/`))
+    .filter(root => root.startsWith(start));
   const slash = start.lastIndexOf("/");
   try {
     using directory = workspace.directory(workspace.at(start.slice(0, slash) || "/"));
     for (const { name, kind } of directory.entries().slice(0, maxEntries)) {
       const path = `${start.slice(0, slash)}/${name}`;
-      if (path.startsWith(start)) yield kind === "directory" ? `${path}/` : path;
+      if (path.startsWith(start)) found.push(kind === "directory" ? `${path}/` : path);
     }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error; // outside, or not there: nothing to offer
+    if (!(error instanceof Fault)) throw error;
+    // Outside, or not there: nothing to offer, and the record says why. On the way to a root, that is offered.
+    if (found.length === 0) caller.fault = error.code;
   }
+  return found;
 }

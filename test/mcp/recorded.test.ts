@@ -41,5 +41,17 @@ it("every method that shows a file is recorded with what it names", async () => 
   }
   expect(showing.sort()).toEqual(["completion/complete", "resources/read", "tools/call"]);
   await wire.request("completion/complete", params);
-  expect(entries.at(-1)).toMatchObject({ tool: "completion/complete", paths: [argument.value] });
+  const recorded = { tool: "completion/complete", paths: [argument.value], decision: "allowed" };
+  expect(entries.at(-1)).toMatchObject(recorded);
+  expect(entries.at(-1)).not.toHaveProperty("fault");
+  for (const [value, fault, decision] of [
+    ["etc/", "outside_roots", "denied"],
+    [`${root.slice(1)}/../`, "outside_roots", "denied"],
+    [`${root.slice(1)}/gone/`, "not_found", "allowed"],
+    [root.slice(1, -3), undefined, "allowed"], // on the way to the root, which is offered
+  ]) {
+    await wire.request("completion/complete", { ...params, argument: { name: "path", value } });
+    const { fault: found, decision: decided } = entries.at(-1) ?? {};
+    expect([value, found, decided]).toEqual([value, fault, decision]);
+  }
 });
