@@ -91,6 +91,24 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
       }
       server.orderly();
     });
+    await tally.attempt(`R110 (the clock jumps ${story}: what was done since the start)`, async () => {
+      await using server = new ServerUnderTest({ a: "0" });
+      const clock = clockIn(server, "clock");
+      const earlier = await server.serve({ env: clock.env });
+      await told(earlier, "write_file", { path: "b", content: "of an earlier connection" });
+      await end(earlier);
+      const wire = await server.serve({ env: clock.env });
+      await told(wire, "write_file", { path: "a", content: "1" });
+      clock.set(offset);
+      await told(wire, "write_file", { path: "a", content: "2" });
+      const listed = await told(wire, "list_changes", { since: "start", path: "a" });
+      const count = [...listed.matchAll(/^\w{11} · /gm)].length;
+      if (count !== 2) throw new Error(`${count} changes are listed instead of 2`);
+      await told(wire, "undo", { since: "start" });
+      const [a, b] = ["a", "b"].map(name => readFileSync(join(server.root, name), "utf8"));
+      if (a !== "0" || b !== "of an earlier connection") throw new Error(`undo led to ${a} and ${b}`);
+      server.orderly();
+    });
     await tally.attempt(`R111 (one of two servers is ${story} of the other)`, async () => {
       await using server = new ServerUnderTest({ a: "" });
       const clock = clockIn(server, "clock");

@@ -1,6 +1,7 @@
 // What lives as long as a caller's connection: a place for the little state that some contracts need (a chosen
 // workspace, running jobs). Each caller has its own; nothing in it can reach another's.
 
+import { clock } from "../engine/clock.ts";
 import type { Allowed } from "../engine/policy/approval.ts";
 
 /** A connection may last for weeks; what was allowed for a task does not. */
@@ -22,10 +23,16 @@ export class Session implements Disposable {
   /** Tells this connection from others of the same client, and when it began. */
   readonly connection = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
   readonly started = Date.now();
+  readonly #began = clock();
   #allowed: readonly { readonly what: Allowed; readonly until: number }[] = [];
 
   constructor({ lasting = true }: { readonly lasting?: boolean } = {}) {
     this.lasting = lasting;
+  }
+
+  /** A time that no change since the start is before, even if the clock was set back meanwhile. */
+  get startedByNow(): number {
+    return Math.min(this.started, Math.floor(Date.now() - (clock() - this.#began)));
   }
 
   /** What a person has allowed for as long as the connection lasts. @internal */

@@ -21,7 +21,7 @@ export interface Since {
 
 export async function sinceOf(written: string | undefined, call: CallContext): Promise<Since> {
   if (written === undefined) return {};
-  if (written === "start") return { since: call.session.started };
+  if (written === "start") return { since: call.session.startedByNow };
   const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(written) ?? [];
   if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
   const time = writtenDate(written);

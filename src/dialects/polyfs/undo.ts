@@ -126,7 +126,7 @@ async function chosen(
   let note: string | undefined;
   for await (const { record, partly, earlier } of standingChanges(workspace, call.session)) {
     if (since !== undefined && (record.id <= after || record.time < from)) break;
-    if (!isWanted(record)) continue;
+    if (!isWanted(record) || (since === "start" && earlier)) continue;
     if (since === undefined && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path)))
       continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
