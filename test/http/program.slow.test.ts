@@ -331,6 +331,32 @@ describe("clients with a token", () => {
 });
 
 describe("a server that gets a signal", () => {
+  it("to hang up closes a token whose directory is gone or written in other letters, and no other", async () => {
+    const root = tree({ "Docs/a.txt": "content of a" });
+    const file = join(tree(), "tokens.json");
+    const all = { authorization: `Bearer ${newToken(file, "all")}` };
+    const part = { authorization: `Bearer ${newToken(file, "part", "--read", join(root, "Docs"))}` };
+    const { url, signal, said } = await start("--tokens", file, "--log-level", "info", root);
+    const read = async (who: Record<string, string>) => {
+      const params = { name: "read_file", arguments: { path: join(root, "Docs/a.txt") } };
+      const { status, body } = await modern(`${url}/mcp`, "tools/call", params, who);
+      return [status, body.includes("content of a")];
+    };
+    const tokens = readFileSync(file, "utf8");
+    for (const [times, name] of ["Docs", "docs", "Gone", "Docs"].entries()) {
+      writeFileSync(
+        file,
+        tokens.replaceAll(JSON.stringify(join(root, "Docs")), JSON.stringify(join(root, name))),
+      );
+      signal("SIGHUP");
+      await expect.poll(() => said().split("rereading on SIGHUP").length - 1).toBe(times + 1);
+      const isThere = existsSync(join(root, name));
+      expect([name, await read(part)]).toEqual([name, isThere ? [200, true] : [403, false]]);
+      expect([name, await read(all)]).toEqual([name, [200, true]]);
+    }
+    expect(said()).toContain("the directories of token part cannot be served");
+  });
+
   it("to hang up rereads its files and goes on serving, while a call runs", async () => {
     const root = tree({ "a.txt": "content" });
     const audit = join(tree(), "audit.log");
