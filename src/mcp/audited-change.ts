@@ -8,8 +8,10 @@ import { auditJson } from "../host/audit-json.ts";
 
 /** What a directory holds is listed within these limits; for more, the hash of the listing stands for all. */
 const mostEntries = 10_000;
-/** Of the paths as JSON: in a deep directory, they take more than its files do. */
+/** Of the paths and targets of links as JSON: in a deep directory, they take more than its files do. */
 const mostCharacters = 1024 * 1024;
+/** A listing that is larger has more entries or characters than that: it is not parsed. */
+const mostBytes = 3 * mostCharacters + 300 * mostEntries;
 /** Of all listings in a line. */
 const mostInLine = 8 * mostCharacters;
 
@@ -98,11 +100,11 @@ class ListedContent {
 
   /** False if there is too much, or it is no longer kept. `length` is that of the path as JSON. */
   add(directory: Snapshot, path = "", length = 0): boolean {
-    const listed = listedIn(directory, this.#workspace.archive.objects);
+    const listed = listedIn(directory, this.#workspace.archive.objects, mostBytes);
     if (listed === undefined) return false;
     for (const entry of listed) {
       const here = length + auditJson(entry.name).length - 1; // one quote for the slash
-      this.characters += here;
+      this.characters += here + (entry.kind === "symlink" ? auditJson(entry.target).length : 0);
       if (++this.#count > mostEntries || this.characters > this.#most) return false;
       const at = `${path}${entry.name}`;
       if (entry.kind !== "directory") this.entries[at] = leafOf(entry, `${this.#top}/${at}`, this.#workspace);

@@ -1,6 +1,6 @@
 // The audit and the figures: one line for each call, with whose it was and what it changed, and no content.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -331,6 +331,19 @@ describe("the audit", () => {
       { files: [{ at: join(root, "d"), effect: "removed", before: expect.stringMatching(/^directory:/) }] },
     ]);
     for (const line of readFileSync(path, "utf8").split("\n")) expect(line.length).toBeLessThan(20_000);
+  });
+
+  it("has no line of megabytes for a removed directory of links with long targets", async () => {
+    const root = tree({ "d/a.txt": "a" });
+    for (let i = 0; i < 600; i++) symlinkSync("t".repeat(4000), join(root, "d", `link${i}`));
+    const { audit, lines, path } = auditFile(100_000_000);
+    const { url } = await serve([root], { audit });
+    await modern(`${url}/mcp/polyfs`, "tools/call", {
+      name: "delete_path",
+      arguments: { path: "d", recursive: true },
+    });
+    expect(lines()[0].changes).toMatchObject([{ files: [{ before: expect.stringMatching(/^directory:/) }] }]);
+    expect(statSync(path).size).toBeLessThan(20_000);
   });
 
   it("lists a removed directory by name, a file named __proto__ too", async () => {

@@ -151,11 +151,16 @@ function* contentsOf(handle: Handle): Steps<Buffer> {
   }
 }
 
-/** The entries of a past directory; undefined if they are no longer kept. */
-export function listedIn(snapshot: Snapshot, objects: Objects): readonly SnapshotEntry[] | undefined {
+/** The entries of a past directory; undefined if they are no longer kept, or have more bytes than wanted. */
+export function listedIn(
+  snapshot: Snapshot,
+  objects: Objects,
+  mostBytes = Number.POSITIVE_INFINITY,
+): readonly SnapshotEntry[] | undefined {
   if (snapshot.kind !== "directory" || snapshot.entries === undefined) return undefined;
   const bytes = objects.get(snapshot.entries);
-  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SnapshotEntry[]);
+  if (bytes === undefined || bytes.length > mostBytes) return undefined;
+  return JSON.parse(bytes.toString()) as SnapshotEntry[];
 }
 
 /** The hashes of everything that a snapshot needs, those of listings included. */
