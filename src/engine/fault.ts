@@ -80,9 +80,10 @@ export interface Faults {
   outside_roots: { readonly path: string };
   /** `fileSystem`: it is mounted read-only, or became so after an error. Otherwise the root was granted for reading. */
   read_only: { readonly path: string; readonly fileSystem?: boolean };
-  not_found: { readonly path: string; readonly nearest?: readonly string[] };
+  /** `outside`: an undo found it so, and no recorded change did it. The same for `exists` and `stale`. */
+  not_found: { readonly path: string; readonly nearest?: readonly string[]; readonly outside?: true };
   parent_not_found: { readonly path: string };
-  exists: { readonly path: string; readonly kind?: Kind };
+  exists: { readonly path: string; readonly kind?: Kind; readonly outside?: true };
   not_a_file: { readonly path: string; readonly kind: Kind };
   not_a_directory: { readonly path: string };
   not_empty: { readonly path: string };
@@ -207,6 +208,7 @@ export interface Faults {
     readonly version: string;
     readonly around?: readonly NumberedLine[];
     readonly edits?: readonly number[];
+    readonly outside?: true;
   };
   malformed_patch: { readonly line: number; readonly problem: PatchProblem };
   patch_conflict: {

@@ -47,7 +47,7 @@ export async function withNearest(error: unknown, call: CallContext): Promise<un
     const { path } = error.data;
     const found = await nearestPaths(call.workspace, pathAt(call, path));
     const nearest = found.map(one => printable(shownPath(call.workspace, one)));
-    return new Fault("not_found", { path, nearest }, { cause: error });
+    return new Fault("not_found", { ...error.data, path, nearest }, { cause: error });
   } catch (other) {
     if (other instanceof Fault) return error;
     throw other;

@@ -25,15 +25,27 @@ export function adviceFor({ input: { properties } }: Tool, fault: Fault): string
   return undefined;
 }
 
-/** What was done later is in the way: it can be undone in the same call. */
+/** What was done later is in the way: it can be undone in the same call, if it is recorded. */
 function adviceForUndo(fault: Fault): string | undefined {
   const how = "Undo that too: changes takes several, and list_changes with path shows them";
-  if (Fault.is(fault, "stale") && fault.data.version !== "")
-    return fault.data.current.length === 0
+  const isOutside = "outside of polyfs, so no change is listed for it";
+  const rest = "undo with path undoes the other files of the change";
+  if (Fault.is(fault, "stale") && (fault.data.version !== "" || fault.data.outside)) {
+    const { current, outside } = fault.data;
+    if (outside)
+      return `It was changed ${isOutside}. ${rest}.${current.length === 0 ? "" : " Or edit the current lines:"}`;
+    return current.length === 0
       ? `A later change is in the way. ${how}.`
       : `A later change touched the same lines, or adjoining ones. ${how}. Or edit the current lines:`;
-  if (Fault.is(fault, "not_found")) return `It was moved or deleted later. ${how}.`;
-  return Fault.is(fault, "exists") ? `Something was put there later. ${how}, or move it away.` : undefined;
+  }
+  if (Fault.is(fault, "not_found"))
+    return fault.data.outside
+      ? `It was moved or deleted ${isOutside}. ${rest}.`
+      : `It was moved or deleted later. ${how}.`;
+  if (!Fault.is(fault, "exists")) return undefined;
+  return fault.data.outside
+    ? `It was put there ${isOutside}. Move it away, or ${rest}.`
+    : `Something was put there later. ${how}, or move it away.`;
 }
 
 function notReplaced(path: string): string {

@@ -8,13 +8,15 @@ import { changeNamed, concerns } from "../../engine/history/changes.ts";
 import { chooseOnce } from "../../engine/history/choose-once.ts";
 import { isLeft } from "../../engine/history/left.ts";
 import { standingChanges } from "../../engine/history/own.ts";
-import { standing } from "../../engine/history/standing.ts";
+import { snapshotIn } from "../../engine/history/restore.ts";
+import { isUndo, standing } from "../../engine/history/standing.ts";
 import type { Restored } from "../../engine/history/undo.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { timeOf } from "./change-lines.ts";
@@ -25,7 +27,7 @@ import { addRestored } from "./restored-lines.ts";
 import { changesShown, latestChange } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
-import { dryRunProperty, notes } from "./writing.ts";
+import { dryRunProperty, notes, redoHint, redoneHint } from "./writing.ts";
 
 interface UndoParams {
   readonly change?: string;
@@ -67,27 +69,36 @@ export const undo = polyfsTool({
     const where = path === undefined ? "" : ` in ${printable(path)}`;
     const { client, connection } = session;
     const isNamed = wanted.change !== undefined || wanted.changes !== undefined;
+    const isStep = !isNamed && wanted.since === undefined && hunks === undefined;
     const undoChosen = async (chosenAfter: string | undefined): Promise<Reply> => {
       const isOfDiff = hunks !== undefined && !isNamed && wanted.since === undefined;
-      const { records, note } = await chosen(isOfDiff ? await numberedChanges(call) : wanted, at, call);
-      const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
-      if (hunks !== undefined) {
-        const { restored, commit } = await undoHunks(workspace, records, hunks, options).catch(error => {
-          throw asPrinted(workspace, error);
-        });
-        const what = `${counted(hunks.length, "hunk")} of ${named(records)}${where}`;
-        return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
+      const params = isOfDiff ? await numberedChanges(call) : wanted;
+      const passed: ChangeRecord[] = [];
+      for (;;) {
+        const { records, note } = await chosen(params, at, call, passed);
+        const isRedo = records.every(isUndo);
+        const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
+        const explained = async (error: unknown) => {
+          throw asPrinted(workspace, await withOutside(workspace, records, error));
+        };
+        if (hunks !== undefined) {
+          const { restored, commit } = await undoHunks(workspace, records, hunks, options).catch(explained);
+          const what = `${counted(hunks.length, "hunk")} of ${named(records)}${where}`;
+          const commits = commit ? [commit] : [];
+          return answer({ what, note, passed, restored, commits, isRedo, dryRun: dry_run }, call);
+        }
+        const undone = await undoMany(workspace, records, options).catch(explained);
+        const restored = undone.flatMap(one => one.restored);
+        const follows = undone.filter(one => one.follows).map(({ change }) => change.id);
+        const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
+        const [only] = records;
+        if (isStep && restored.length === 0 && only !== undefined && !passed.includes(only)) {
+          passed.push(only); // nothing is left of it: a step goes to the one before it
+          continue;
+        }
+        const what = named(records) + where;
+        return answer({ what, note, passed, restored, commits, isRedo, dryRun: dry_run, follows }, call);
       }
-      const undone = await undoMany(workspace, records, options).catch(error => {
-        throw asPrinted(workspace, error);
-      });
-      const restored = undone.flatMap(one => one.restored);
-      const follows = undone.filter(one => one.follows).map(({ change }) => change.id);
-      const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
-      return answer(
-        { what: named(records) + where, note, restored, commits, dryRun: dry_run, follows },
-        call,
-      );
     };
     return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
   },
@@ -99,11 +110,15 @@ async function numberedChanges(call: CallContext): Promise<UndoParams> {
   return changes === undefined ? {} : { changes };
 }
 
-/** Which changes are meant, newest first. */
+/**
+ * Which changes are meant, newest first. A step back goes past those in `passed`; where there is nothing before them, the
+ * first of these is the answer.
+ */
 async function chosen(
   { change, changes, since }: UndoParams,
   path: WorkspacePath | undefined,
   call: CallContext,
+  passed: readonly ChangeRecord[],
 ): Promise<{ records: ChangeRecord[]; note?: string }> {
   const { workspace } = call;
   const ids = changes ?? (change === undefined ? undefined : [change]);
@@ -113,12 +128,21 @@ async function chosen(
     return { records };
   }
   const at = path && workspace.locate(path).path;
+  const [first] = passed;
+  const isPassed = ({ id }: ChangeRecord) => passed.some(one => one.id === id);
   const isWanted = ({ files }: ChangeRecord) => at === undefined || files.some(file => concerns(file, at));
   if (since === undefined && path !== undefined) {
     for await (const one of standing(workspace)) {
-      if (!isWanted(one.record)) continue;
+      if (isPassed(one.record)) continue;
+      if (!isWanted(one.record)) {
+        // It cannot be undone alone, and a change before that one is not the last.
+        if (at !== undefined && isInRemoved(one.record, at, workspace) && !exists(workspace, path))
+          throw new Fault("unknown_change", { id: one.record.id, path: path.given });
+        continue;
+      }
       if (one.partly.length === 0 || (await isLeft(workspace, one, path))) return { records: [one.record] };
     }
+    if (first !== undefined) return { records: [first] };
     throw new Fault("unknown_change", { id: "" });
   }
   const { after = "", since: from = 0 } = await sinceOf(since, call);
@@ -126,15 +150,34 @@ async function chosen(
   let note: string | undefined;
   for await (const { record, partly, earlier } of standingChanges(workspace, call.session)) {
     if (since !== undefined && (record.id <= after || record.time < from)) break;
-    if (!isWanted(record) || (since === "start" && earlier)) continue;
+    if (!isWanted(record) || isPassed(record) || (since === "start" && earlier)) continue;
     if (since === undefined && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path)))
       continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
     records.push(record);
     if (since === undefined) break;
   }
+  if (records.length === 0 && first !== undefined) return { records: [first] };
   if (records.length === 0) throw new Fault("unknown_change", { id: "" });
   return { records, ...(note !== undefined && { note }) };
+}
+
+/** Whether a change removed a directory as a whole that held something at a path. */
+function isInRemoved({ files }: ChangeRecord, at: string, { archive: { objects } }: Workspace): boolean {
+  return files.some(({ at: removed, effect, before }) => {
+    if (effect !== "removed" || before === undefined || !isWithin(at, removed)) return false;
+    return snapshotIn(before, at.slice(removed.length + 1).split("/"), objects) !== undefined;
+  });
+}
+
+function exists(workspace: Workspace, path: WorkspacePath): boolean {
+  try {
+    workspace.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
 }
 
 function named(records: readonly ChangeRecord[]): string {
@@ -147,11 +190,35 @@ function named(records: readonly ChangeRecord[]): string {
 interface Told {
   readonly what: string;
   readonly note?: string | undefined;
+  /** Changes of which nothing was left. */
+  readonly passed: readonly ChangeRecord[];
   readonly restored: readonly Restored[];
   readonly commits: readonly Commit[];
+  /** What was undone were undos. */
+  readonly isRedo: boolean;
   readonly dryRun: boolean | undefined;
   /** Changes that a dry run cannot show, because later ones are undone first. */
   readonly follows?: readonly string[];
+}
+
+/** A refusal about a path that no recorded change has touched since: something else has changed it. */
+async function withOutside(
+  workspace: Workspace,
+  records: readonly ChangeRecord[],
+  error: unknown,
+): Promise<unknown> {
+  const oldest = records.reduce((id, one) => (id === "" || one.id < id ? one.id : id), "");
+  for (const code of ["stale", "not_found", "exists"] as const) {
+    if (!Fault.is(error, code)) continue;
+    const { path } = error.data;
+    for await (const { id, files } of workspace.archive.changes.newestInTurns(undefined, oldest)) {
+      if (records.some(record => record.id === id)) continue;
+      if (files.some(file => concerns(file, path) || isWithin(path, file.at))) return error;
+      if (files.some(({ from }) => from !== undefined && isWithin(path, from))) return error;
+    }
+    return new Fault(code, { ...error.data, outside: true }, { cause: error });
+  }
+  return error;
 }
 
 /** A refusal about a recorded path, with the path as it is printed. */
@@ -168,17 +235,20 @@ function asPrinted(workspace: Workspace, error: unknown): unknown {
   return error;
 }
 
-async function answer(told: Told, call: CallContext): Promise<Reply> {
-  const { what, note, restored, commits, dryRun, follows = [] } = told;
+async function answer(done: Told, call: CallContext): Promise<Reply> {
+  const { what, note, passed, restored, commits, isRedo, dryRun, follows = [] } = done;
   const { workspace } = call;
   const lines = new AnswerLines(answerBytes(call.settings) - 400);
   const isNothing = restored.length === 0 && follows.length === 0;
   const did = isNothing ? "nothing left of" : dryRun ? "would undo" : "undid";
   lines.note(`${did} ${what}`);
   if (note !== undefined) lines.note(note);
+  if (passed.length > 0 && !isNothing) lines.note(`[nothing was left of ${named(passed)}]`);
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
   await addRestored(lines, restored, workspace);
-  for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
+  const hint = isRedo ? redoneHint : redoHint;
+  const told = commits.slice(0, 20).flatMap(commit => notes(commit, call, hint));
+  for (const line of new Set(told)) lines.note(line);
   if (follows.length > 0) {
     const some = `${follows.slice(0, 10).join(", ")}${follows.length > 10 ? ", …" : ""}`;
     lines.note(`[not shown, because later changes of the same files are undone first: ${some}]`);

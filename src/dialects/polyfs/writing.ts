@@ -20,7 +20,11 @@ export function writing({ settings, signal }: CallContext): CommitOptions {
 }
 
 /** The lines of an answer about a commit: its id, hard links, and what cannot be undone. */
-export function notes({ id, files, recorded }: Commit, { settings }: CallContext): string[] {
+export function notes(
+  { id, files, recorded }: Commit,
+  { settings }: CallContext,
+  hint: (change: Pick<Commit, "id">) => string = undoHint,
+): string[] {
   const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
   const others = counted(names, "other hard link");
   const kept =
@@ -31,7 +35,7 @@ export function notes({ id, files, recorded }: Commit, { settings }: CallContext
         : "keep the old content";
   const changed = recorded && files.some(({ effect }) => effect !== "none");
   return [
-    ...(changed ? [undoHint({ id })] : []),
+    ...(changed ? [hint({ id })] : []),
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
     ...(recorded
       ? []
@@ -68,6 +72,16 @@ export function refuseNoVersion(wanted: string | undefined): void {
     `if_version is not a version: ${JSON.stringify(wanted.slice(0, 40))}`,
     "Pass the one that read_file shows in its head line, such as v:3f9a1c2b77d0, or leave it out.",
   );
+}
+
+/** The same for an undo: undo takes one back only where it is named. */
+export function redoHint({ id }: Pick<Commit, "id">): string {
+  return `change ${id} (undo with change: "${id}" redoes it)`;
+}
+
+/** The same for a redo, which is the undo of an undo. */
+export function redoneHint({ id }: Pick<Commit, "id">): string {
+  return `change ${id} (undo with change: "${id}" reverts it)`;
 }
 
 /** For changes that cannot be merged: the file must be unchanged since the caller read it. */

@@ -77,7 +77,7 @@ function isOfServer({ action }: ChangeRecord): boolean {
   return ofServer.has(action);
 }
 
-function isUndo({ action, undoes }: ChangeRecord): boolean {
+export function isUndo({ action, undoes }: ChangeRecord): boolean {
   return undoes !== undefined || action === "undo";
 }
 

@@ -1,5 +1,5 @@
 // Looking back: whose changes they were, what they come to, and taking them back by step, by time, or by hunk.
-import { chmodSync, readdirSync, statSync, utimesSync } from "node:fs";
+import { chmodSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Fixture, numbered, type Server } from "./fixture.ts";
@@ -77,6 +77,40 @@ describe("undo without arguments", () => {
     expect(fixture.read("a.txt")).toContain("five");
     await server.says("undo");
     expect(fixture.read("a.txt")).toBe(numbered(40));
+  });
+
+  it("says how to take back an undo: by its id, which redoes, and not by the next undo", async () => {
+    await edit("5", "five");
+    await edit("15", "fifteen");
+    const undone = await server.says("undo");
+    const id = changeIn(undone);
+    expect(undone).toContain(`change ${id} (undo with change: "${id}" redoes it)`);
+    const redone = await server.says("undo", { change: id });
+    expect(redone).toContain(`(undo with change: "${changeIn(redone)}" reverts it)`);
+    expect(fixture.read("a.txt")).toContain("fifteen");
+    await server.says("undo", { change: changeIn(redone) });
+    expect(fixture.read("a.txt")).not.toContain("fifteen");
+    await server.says("list_changes", { diff: true });
+    const byHunk = await server.says("undo", { since: "start", hunks: [1] });
+    expect(byHunk).toContain(`(undo with change: "${changeIn(byHunk)}" redoes it)`);
+  });
+
+  it("passes over a change of which nothing is left, says so, and undoes the one before it", async () => {
+    await edit("5", "five");
+    await edit("15", "fifteen");
+    const made = changeIn(await server.says("write_file", { path: "made.txt", content: "made\n" }));
+    rmSync(join(fixture.root, "made.txt"));
+    const passed = `[nothing was left of ${made} (write_file)]`;
+    const dry = await server.says("undo", { dry_run: true });
+    expect(dry).toMatch(/^would undo \w+ \(edit_file\)/);
+    expect(dry).toContain(passed);
+    expect(await server.says("undo")).toContain(passed);
+    expect(fixture.read("a.txt")).not.toContain("fifteen");
+    expect(await server.says("undo")).toContain(passed);
+    expect(fixture.read("a.txt")).toBe(numbered(40));
+    const last = await server.says("undo");
+    expect(last).toMatch(new RegExp(`^nothing left of ${made} \\(write_file\\)`));
+    expect(await server.says("undo", { path: "made.txt" })).toMatch(/^nothing left of /);
   });
 
   it("a connection without changes takes those of the client's earlier ones, and says so", async () => {
@@ -249,6 +283,35 @@ describe("undo of several changes", () => {
     expect(moved[1]).toMatch(/^It was moved or deleted later\. Undo that too: changes /);
   });
 
+  it("of what was changed outside of polyfs says so, and not that a later change is listed", async () => {
+    const change = changeIn(
+      await server.says("replace_in_files", {
+        paths: ["a.txt", "b.txt"],
+        old: "^(5|b)$",
+        new: "x",
+        match: "regex",
+      }),
+    );
+    writeFileSync(join(fixture.root, "a.txt"), fixture.read("a.txt").replace("\nx\n", "\noutside\n"));
+    for (const params of [{}, { since: "start" }]) {
+      const stale = await server.refuses("undo", params);
+      expect(stale[0]).toMatch(/^stale: a\.txt has changed since then/);
+      expect(stale[1]).toBe(
+        "It was changed outside of polyfs, so no change is listed for it. undo with path undoes the other files of the change. Or edit the current lines:",
+      );
+      expect(stale).toContain("5: outside");
+    }
+    rmSync(join(fixture.root, "a.txt"));
+    for (const params of [{ change }, { since: "start" }]) {
+      const gone = await server.refuses("undo", params);
+      expect(gone[0]).toBe("not_found: a.txt does not exist");
+      expect(gone[1]).toBe(
+        "It was moved or deleted outside of polyfs, so no change is listed for it. undo with path undoes the other files of the change.",
+      );
+    }
+    expect(await server.says("undo", { path: "b.txt" })).toContain("changed back b.txt");
+  });
+
   it("a second time says that nothing is left of it, as a whole or by hunk", async () => {
     const first = await edit("5", "five");
     const second = await edit("25", "twenty-five");
@@ -357,6 +420,9 @@ describe("undo with a path", () => {
     const change = changeIn(await server.says("delete_path", { path: "d", recursive: true }));
     const refusal = await server.refuses("undo", { change, path: "d/x.txt" });
     expect(refusal[0]).toBe(`not_found: ${change} has no separate change of d/x.txt`);
+    expect(await server.refuses("undo", { path: "d/x.txt" })).toEqual(refusal);
+    await server.says("undo");
+    expect(await server.says("undo", { path: "d/x.txt" })).toContain("removed d/x.txt");
   });
 
   it("and since undoes only changes of that path", async () => {

@@ -169,7 +169,7 @@ describe("list_changes and undo", () => {
     await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] });
     const undone = await server.says("undo");
     expect(undone).toMatch(
-      /^undid \w+ \(edit_file\)\nchanged back a\.txt · v:\w+\n@@[\s\S]*-eins\n\+1\n[\s\S]*change \w+ \(undo reverts it\)$/,
+      /^undid \w+ \(edit_file\)\nchanged back a\.txt · v:\w+\n@@[\s\S]*-eins\n\+1\n[\s\S]*change (\w+) \(undo with change: "\1" redoes it\)$/,
     );
     expect(fixture.read("a.txt")).toBe(numbered(20));
     await server.says("undo", { change: changeIn(undone) });
