@@ -26,7 +26,7 @@ export async function sinceOf(written: string | undefined, call: CallContext): P
   if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
   const time = writtenDate(written);
   if (!Number.isNaN(time)) return { since: time };
-  if (!/^[0-9a-z]{6,}$/.test(written))
+  if (!/^[0-9a-z]{11,12}$/.test(written))
     throw refused(
       `${JSON.stringify(written)} is neither a time nor a change`,
       "Send a change's id, 30m, 2h, 1d, or start.",
