@@ -1,6 +1,6 @@
 // The conflicts of a merge in words, with the lines of both sides. Shared by the dialect that offers workspaces and by
 // the command line.
-import type { MergeConflict, NumberedLine } from "../engine/fault.ts";
+import { type MergeConflict, type NumberedLine, shownOfConflicts } from "../engine/fault.ts";
 
 const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   both_changed: "both changed the same lines",
@@ -8,13 +8,12 @@ const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   deleted_in_fork: "the fork deleted it, the base changed it",
   deleted_in_base: "the base deleted it, the fork changed it",
   both_renamed: "both moved it, to different places",
-  kinds: "it is a file on one side and something else on the other",
+  kinds: "it is a file on one side and something else on the other; rename one of them",
   modes: "both changed its permissions",
-  in_the_way: "the base has something else at that path",
+  in_the_way: "the base has something else at that path; rename one of them",
 };
 
-const mostLines = 40;
-const mostConflicts = 20;
+const { conflicts: mostConflicts, lines: mostLines } = shownOfConflicts;
 
 /** Several lines for each conflict, without a final line break. */
 export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: string) => string): string {

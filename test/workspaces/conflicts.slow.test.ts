@@ -48,6 +48,8 @@ const forkEdit = numbered({ 2: "fork" });
 const baseEdit = numbered({ 15: "base" });
 const both = numbered({ 2: "fork", 15: "base" });
 
+const long = (name: string) => Array.from({ length: 100 }, (_, i) => `${name} ${i}\n`).join("");
+
 /** Blocks of 64 different bytes without a line break. */
 const blocks = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `\0${from + i} `.repeat(64).slice(0, 64)).join("");
@@ -63,6 +65,24 @@ const cases: Record<string, Case> = {
       fork: { "m.txt": numbered({ 2: "fork", 9: "x", 15: "y" }) },
       base: { "m.txt": numbered({ 2: "base", 9: "x", 15: "y" }) },
     },
+  },
+  "the base moved a file away and another one to its name, and the fork edited the first": {
+    before: { "m.txt": long("m"), "k.txt": long("k") },
+    fork: write("m.txt", long("m").replace("m 3\n", "fork\n")),
+    base: all(move("m.txt", "n.txt"), move("k.txt", "m.txt")),
+    becomes: { fork: "refused", base: { "m.txt": long("k"), "n.txt": long("m") } },
+  },
+  "the fork exchanged two files, and the base edited one": {
+    before: { "m.txt": long("m"), "k.txt": long("k") },
+    fork: all(move("m.txt", "x"), move("k.txt", "m.txt"), move("x", "k.txt")),
+    base: write("m.txt", long("m").replace("m 3\n", "base\n")),
+    becomes: { fork: { "m.txt": long("k"), "k.txt": long("m") }, base: "refused" },
+  },
+  "both changed a short file": {
+    before: { version: "1.0\n" },
+    fork: write("version", "1.1\n"),
+    base: write("version", "1.2\n"),
+    becomes: { fork: { version: "1.1\n" }, base: { version: "1.2\n" } },
   },
   "both changed a binary file": {
     before: { "m.bin": "\0" },
@@ -87,6 +107,12 @@ const cases: Record<string, Case> = {
     fork: write("m.txt", "fork\n"),
     base: write("m.txt", "base\n"),
     becomes: { fork: { "m.txt": "fork\n" }, base: { "m.txt": "base\n" } },
+  },
+  "the base moved another file onto one that the fork deleted": {
+    before: { "m.txt": numbered(), "k.txt": "k\n".repeat(20) },
+    fork: remove("m.txt"),
+    base: move("k.txt", "m.txt"),
+    becomes: { fork: "refused", base: "refused" },
   },
   "the fork deleted a file that the base edited": {
     before: { "m.txt": numbered() },
@@ -377,6 +403,157 @@ describe("a merge in two steps keeps what was not reported", () => {
       { path: "n.txt", reason: "both_added", base: [{ line: 1, text: "another" }] },
     ]);
   });
+});
+
+describe("what the base writes after a report is reported, too", () => {
+  interface Late {
+    readonly before: Tree;
+    readonly fork: Side;
+    readonly base: Side;
+    /** After the report. */
+    readonly rewrite: Side;
+    readonly late: Side;
+    /** The path of the second report, and a line of the base in it. */
+    readonly reported: readonly [string, string?];
+  }
+  const nothing: Side = () => {};
+  const late: Record<string, Late> = {
+    "in other lines, which the fork had edited": {
+      before: { "m.txt": numbered() },
+      fork: write("m.txt", numbered({ 2: "fork", 15: "fork" })),
+      base: write("m.txt", numbered({ 2: "base" })),
+      rewrite: nothing,
+      late: write("m.txt", numbered({ 15: "base" })),
+      reported: ["m.txt", "base"],
+    },
+    "by deleting other lines, where it had deleted lines before": {
+      before: { "m.txt": numbered() },
+      fork: write("m.txt", numbered({ 2: "fork", 15: "fork" })),
+      base: write("m.txt", numbered().replace("line 2\n", "")),
+      rewrite: nothing,
+      late: write("m.txt", numbered().replace("line 15\n", "")),
+      reported: ["m.txt"],
+    },
+    "in a file that the fork had deleted, and has again": {
+      before: { "m.txt": numbered() },
+      fork: remove("m.txt"),
+      base: write("m.txt", numbered({ 2: "base" })),
+      rewrite: write("m.txt", numbered({ 2: "base", 15: "fork" })),
+      late: write("m.txt", numbered({ 2: "base", 15: "late" })),
+      reported: ["m.txt", "late"],
+    },
+    "in a file that it moved and the fork had deleted": {
+      before: { "m.txt": numbered() },
+      fork: remove("m.txt"),
+      base: move("m.txt", "n.txt"),
+      rewrite: write("n.txt", `${numbered()}fork\n`),
+      late: write("n.txt", `${numbered()}late\n`),
+      reported: ["n.txt", "late"],
+    },
+    "in the file that is where the fork moved another one": {
+      before: { "m.txt": numbered() },
+      fork: move("m.txt", "n.txt"),
+      base: all(write("m.txt", baseEdit), write("n.txt", "own\n")),
+      rewrite: write("n.txt", `${numbered()}own\n`),
+      late: write("n.txt", "own\nlate\n"),
+      reported: ["n.txt", "late"],
+    },
+    "in a file that the fork had made a directory, and then renames": {
+      before: { "m.txt": numbered() },
+      fork: all(remove("m.txt"), write("m.txt/in", "in\n")),
+      base: write("m.txt", baseEdit),
+      rewrite: move("m.txt", "directory"),
+      late: nothing,
+      reported: ["m.txt", "base"],
+    },
+  };
+  it.each(Object.keys(late))("%s", async name => {
+    const { before, fork: ours, base: theirs, rewrite, late: later, reported } = late[name] as Late;
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ ...before, "keep.txt": "keep\n" });
+    ours(fork.root);
+    theirs(base);
+    await isRefused(fixture, fork);
+    rewrite(fork.root);
+    later(base);
+    const [path, line] = reported;
+    const conflicts = await isRefused(fixture, fork);
+    expect(conflicts.map(one => one.path)).toEqual([path]);
+    if (line !== undefined) expect(conflicts[0]?.base?.map(({ text }) => text)).toContain(line);
+  });
+});
+
+it("overlaps are dealt with one after the other, with merges in between", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ "m.txt": numbered() });
+  write("m.txt", numbered({ 2: "fork", 15: "fork" }))(fork.root);
+  write("m.txt", numbered({ 2: "base", 15: "base" }))(base);
+  expect((await isRefused(fixture, fork))[0]?.base).toHaveLength(2);
+  write("m.txt", numbered({ 2: "both", 15: "fork" }))(fork.root);
+  expect((await isRefused(fixture, fork))[0]?.base).toEqual([{ line: 16, text: "base" }]);
+  write("m.txt", numbered({ 2: "both", 15: "" }).replace("\n\n", "\n"))(fork.root);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  expect(treeOf(base)).toEqual({ "m.txt": numbered({ 2: "both" }).replace("line 15\n", "") });
+});
+
+it("conflicts that a report only counts are not settled by it", async () => {
+  using fixture = new Fixture();
+  const names = Array.from({ length: 25 }, (_, i) => `f${String(i).padStart(2, "0")}`);
+  const tree = (text: string) => Object.fromEntries(names.map(name => [name, `${text} ${name}\n`]));
+  const { base, fork } = await fixture.forked(tree("line"));
+  const become = (root: string, text: string) =>
+    Object.entries(tree(text)).forEach(([name, content]) => void write(name, content)(root));
+  become(fork.root, "fork");
+  become(base, "base");
+  expect(await isRefused(fixture, fork)).toHaveLength(25);
+  become(fork.root, "formatted");
+  expect((await isRefused(fixture, fork)).map(({ path }) => path)).toEqual(names.slice(20));
+  expect(treeOf(base)).toEqual(tree("base"));
+});
+
+describe("after a merge of a copy that the fork made", () => {
+  const copied = async (fixture: Fixture) => {
+    const { base, fork } = await fixture.forked({ "y.txt": numbered() });
+    write("x.txt", numbered())(fork.root);
+    await fixture.workspaces.merge(fork, fixture.opener);
+    return { base, fork };
+  };
+
+  it("both sides delete the original, and the copy stays", async () => {
+    using fixture = new Fixture();
+    const { base, fork } = await copied(fixture);
+    for (const root of [base, fork.root]) remove("y.txt")(root);
+    await fixture.workspaces.merge(fork, fixture.opener, { prefer: "fork" });
+    expect(treeOf(base)).toEqual({ "x.txt": numbered() });
+  });
+
+  it("an edit of the original, which the base deleted, does not go to the copy", async () => {
+    using fixture = new Fixture();
+    const { base, fork } = await copied(fixture);
+    remove("y.txt")(base);
+    write("y.txt", forkEdit)(fork.root);
+    expect(await isRefused(fixture, fork)).toMatchObject([{ path: "y.txt", reason: "deleted_in_base" }]);
+    expect(treeOf(base)).toEqual({ "x.txt": numbered() });
+  });
+});
+
+it("a merge that changes nothing in the base is no change of it", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ "m.txt": numbered() });
+  write("m.txt", numbered({ 2: "fork" }))(fork.root);
+  write("m.txt", numbered({ 2: "base" }))(base);
+  expect(await fixture.workspaces.merge(fork, fixture.opener, { prefer: "base" })).toEqual({ files: [] });
+});
+
+it("a file named __proto__ is merged like others", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ "a.txt": "a\n" });
+  write("__proto__", "fork\n")(fork.root);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  remove("__proto__")(base);
+  write("b.txt", "b\n")(fork.root);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  expect(Object.keys(treeOf(base))).toEqual(["a.txt", "b.txt"]);
 });
 
 it("an overlap of many lines is reported with all of them", async () => {

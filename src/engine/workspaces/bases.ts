@@ -1,10 +1,10 @@
 // What a fork is to be compared with instead of its frozen base: after a merge, what was merged; after a refused merge,
 // what the base held then, for files that were rewritten since. Replayed from the fork's log in the store.
-import { Fault, type Kind } from "../fault.ts";
+import { Fault, type Kind, type MergeConflict } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
 import type { SideAtPath } from "./merge-side.ts";
-import type { ToldOverlaps } from "./overlaps.ts";
+import type { ToldOverlap } from "./overlaps.ts";
 
 /** A side as it is recorded. Contents are objects in the store. Null: nothing is there. */
 export type RecordedSide = {
@@ -15,12 +15,13 @@ export type RecordedSide = {
   readonly stamp?: string;
 } | null;
 
-/** What a refused merge found at a path. */
+/** What a refused merge found at a path, and reported. */
 export interface RefusedPath {
+  readonly reason: MergeConflict["reason"];
   readonly ours: RecordedSide;
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
-  readonly overlaps?: ToldOverlaps;
+  readonly told?: readonly ToldOverlap[];
 }
 
 export type ForkEvent =
@@ -48,7 +49,10 @@ const page = 500;
 
 export class Bases {
   readonly #merged = new Map<string, RecordedSide>();
-  readonly #refused = new Map<string, RefusedPath>();
+  /** By path. All since the last merge: the reports of several merges may be dealt with one after the other. */
+  readonly #refused = new Map<string, RefusedPath[]>();
+  /** Paths of merges that were undone. What later ones recorded there builds on those. */
+  readonly #unmerged = new Set<string>();
   readonly #get: (hash: string) => Promise<Buffer>;
 
   constructor(get: (hash: string) => Promise<Buffer>) {
@@ -74,7 +78,8 @@ export class Bases {
         revision = entry.revision;
         const event = log.parse(entry.body);
         if (event === undefined) continue;
-        if (event.type !== "merged" || !(await isUndone(event.change))) bases.#apply(event);
+        if (event.type === "merged" && (await isUndone(event.change))) bases.#unmerge(event.sides);
+        else bases.#apply(event);
       }
       if (entries.length < page) return { bases, revision };
     }
@@ -82,11 +87,17 @@ export class Bases {
 
   #apply(event: ForkEvent): void {
     if (event.type === "refused") {
-      for (const [path, refused] of Object.entries(event.paths)) this.#refused.set(path, refused);
+      for (const [path, refused] of Object.entries(event.paths))
+        this.#refused.set(path, [...(this.#refused.get(path) ?? []), refused]);
       return;
     }
     this.#refused.clear();
-    for (const [path, side] of Object.entries(event.sides)) this.#merged.set(path, side);
+    for (const [path, side] of Object.entries(event.sides))
+      if (!this.#unmerged.has(path)) this.#merged.set(path, side);
+  }
+
+  #unmerge(sides: Readonly<Record<string, RecordedSide>>): void {
+    for (const path of Object.keys(sides)) this.#unmerged.add(path);
   }
 
   paths(): Iterable<string> {
@@ -101,8 +112,9 @@ export class Bases {
     return this.sideOf(this.#merged.get(path) ?? null);
   }
 
-  refused(path: string): RefusedPath | undefined {
-    return this.#refused.get(path);
+  /** What the merges since the last one that was made have reported of a path, the latest first. */
+  refused(path: string): readonly RefusedPath[] {
+    return this.#refused.get(path)?.toReversed() ?? [];
   }
 
   sideOf(side: RecordedSide): SideAtPath | undefined {

@@ -8,10 +8,11 @@ import { isBinary } from "../text/detect.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import { decode } from "../text/text.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
-import { overlapLines, overlapsOf, type ToldOverlaps } from "./overlaps.ts";
+import { allTold, overlapLines, overlapsOf, type ToldOverlap } from "./overlaps.ts";
 
 export interface SideConflict extends Omit<MergeConflict, "path"> {
-  readonly overlaps?: ToldOverlaps;
+  /** What is told of the base's lines. Absent where it is not about lines. */
+  readonly told?: readonly ToldOverlap[];
 }
 
 export type MergedSide = { readonly side: SideAtPath | undefined } | { readonly conflict: SideConflict };
@@ -42,11 +43,9 @@ export async function mergeSides(
   const bytes = await mergedBytes(path, origin?.kind === "file" ? origin : undefined, ours, theirs);
   // What the contents come to belongs to the same conflict: settling the mode must not settle unseen lines.
   if (mode === undefined)
-    return { conflict: { ...("reason" in bytes ? bytes : { overlaps: noOverlaps }), reason: "modes" } };
+    return { conflict: { ...("reason" in bytes ? bytes : { told: [] }), reason: "modes" } };
   return "reason" in bytes ? { conflict: bytes } : { side: { kind: "file", mode, bytes: async () => bytes } };
 }
-
-const noOverlaps: ToldOverlaps = { ours: [], theirs: [] };
 
 /**
  * The same for a masked path. `ours` may be a guess of the hidden value, so its bytes are never compared: if the base has
@@ -106,16 +105,16 @@ async function mergedText(
     if ("text" in merged) return Buffer.from(merged.text.bytes);
     const turned = await merge(base, { text: theirs }, ours);
     const own = "overlaps" in turned ? turned.overlaps : [];
-    const overlaps = overlapsOf(old, mine, current);
+    const told = overlapsOf(old, mine, current);
     const shown = { fork: linesOf(own), base: linesOf(merged.overlaps) };
     const isCut = [...own, ...merged.overlaps].some(one => one.current.length >= mostOfOverlap);
-    if (!isCut) return { reason: "both_changed", ...shown, overlaps };
+    if (!isCut) return { reason: "both_changed", ...shown, told };
     const all = overlapLines(old, mine, current);
     return {
       reason: "both_changed",
       fork: numbered(ours.body, all.ours),
       base: numbered(theirs.body, all.theirs),
-      overlaps,
+      told,
     };
   } catch (error) {
     // A file that is not text can only be taken as a whole.
@@ -161,12 +160,12 @@ async function bothTexts(
 /** The lines of larger files are not shown. */
 const maxComparedBytes = 1024 * 1024;
 
-/** The first lines that one side changed or added in a file that the other side deleted. */
+/** The first lines that one side changed or added in a file that the other side deleted, and what that tells. */
 export async function changedLines(
   path: string,
   base: SideAtPath | undefined,
   side: SideAtPath | undefined,
-): Promise<readonly NumberedLine[] | undefined> {
+): Promise<{ readonly lines: readonly NumberedLine[]; readonly told: readonly ToldOverlap[] } | undefined> {
   if (base?.kind !== "file" || side?.kind !== "file") return undefined;
   const [old, now] = [await base.bytes(), await side.bytes()];
   if (Math.max(old.length, now.length) > maxComparedBytes) return undefined;
@@ -178,7 +177,7 @@ export async function changedLines(
     const lines = gitChanges(a, b).flatMap(({ bStart, bEnd }) =>
       b.slice(bStart, bEnd).map((line, i) => ({ line: bStart + i + 1, text: line.slice(0, 500) })),
     );
-    return lines.length === 0 ? undefined : lines.slice(0, mostShown);
+    return lines.length === 0 ? undefined : { lines: lines.slice(0, mostShown), told: allTold(old, now) };
   } catch (error) {
     if (isNotText(error)) return undefined;
     throw error;

@@ -6,8 +6,9 @@ import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
 import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import { MergeRenames, type RenameInput } from "./merge-renames.ts";
-import type { LiveView, SideAtPath } from "./merge-side.ts";
-import { areTexts, isRewritten, preferring } from "./settled.ts";
+import { isSameSide, type LiveView, type SideAtPath } from "./merge-side.ts";
+import { isVersionOf, similarSides } from "./renames.ts";
+import { areTexts, isSettled, preferring, withoutSettled } from "./settled.ts";
 
 export interface Conflict extends SideConflict {
   readonly path: string;
@@ -60,6 +61,7 @@ export async function planMerge(input: MergeInput): Promise<MergePlan> {
     await plan.change(change);
   }
   plan.finish();
+  await plan.leaveUnchanged();
   return plan;
 }
 
@@ -111,8 +113,9 @@ class Planning implements MergePlan {
   ): Promise<SideConflict> {
     const side = { deleted_in_fork: "base", deleted_in_base: "fork" }[conflict.reason as string];
     if (side === undefined || !this.#input.isShownWhole(path)) return conflict;
-    const lines = await changedLines(path, before, side === "base" ? theirs : after);
-    return lines === undefined ? conflict : { ...conflict, [side]: lines };
+    const changed = await changedLines(path, before, side === "base" ? theirs : after);
+    if (changed === undefined) return conflict;
+    return { ...conflict, [side]: changed.lines, ...(side === "base" && { told: changed.told }) };
   }
 
   async #merged(
@@ -127,18 +130,18 @@ class Planning implements MergePlan {
     if ("side" in result) return result;
     const { conflict } = result;
     const isText =
-      before && ours && theirs && (isMasked ? await areTexts(before, ours, theirs) : conflict.overlaps);
+      before && ours && theirs && (isMasked ? await areTexts(before, ours, theirs) : conflict.told);
     const { prefer } = this.#input;
-    if (isText && prefer !== undefined)
+    if (isText && prefer !== undefined) {
+      const isVersion = await isVersionOf(before, prefer === "fork" ? theirs : ours);
+      if (!isVersion) return result;
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
+    }
     const refused = this.#input.bases.refused(path);
-    const isSettled =
-      refused !== undefined && (await isRewritten(refused, ours, isMasked ? "masked" : conflict));
-    if (!isSettled) return result;
+    if (!(await isSettled(conflict, refused, { ours, theirs }, isMasked)))
+      return { conflict: withoutSettled(conflict, refused) };
     // Only the overlaps were dealt with: what else the base changed in the file was not, and is merged.
-    if (isText && !isMasked) return await preferring(before, ours, theirs, "ours");
-    const settled = await merge(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
-    return isText && "side" in settled ? await preferring(before, ours, theirs, "ours") : settled;
+    return isText ? await preferring(before, ours, theirs, "ours") : { side: ours };
   }
 
   /** A directory goes if nothing is left in it. That is decided when everything else is. */
@@ -164,8 +167,7 @@ class Planning implements MergePlan {
     if (there !== undefined) {
       const both = await mergeSides(to, undefined, ours, there);
       const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
-      const refused = this.#input.bases.refused(to);
-      if (refused === undefined || !(await isRewritten(refused, ours, conflict))) {
+      if (!(await this.#isSettled(to, conflict, ours, there))) {
         this.conflicts.push({ path: to, ...conflict, moved: { fork: to }, sides: { ours, theirs: there } });
         return true;
       }
@@ -195,9 +197,9 @@ class Planning implements MergePlan {
     if (to !== undefined && theirs.at(to) !== undefined) return false;
     const at = to ?? other ?? path;
     const ours = this.#forkSide(at);
-    const refused = this.#input.bases.refused(at);
-    const isSettled = refused !== undefined && (await isRewritten(refused, ours, this.#nameConflict(at)));
-    if (isSettled || (prefer === "base" && to === undefined)) return false;
+    const reason = to === undefined ? "deleted_in_fork" : "deleted_in_base";
+    if (await this.#isSettled(at, { reason }, ours, theirs.at(at))) return false;
+    if (prefer === "base" && to === undefined) return false;
     if (prefer !== undefined) {
       if (prefer === "base" && to !== undefined) this.#leaveOut(to);
       if (prefer === "fork" && other !== undefined && !this.#isChangedInFork(other))
@@ -206,14 +208,18 @@ class Planning implements MergePlan {
     }
     if (to !== undefined) this.#leaveOut(to);
     const moved = { ...(to !== undefined && { fork: to }), ...(other !== undefined && { base: other }) };
-    const reason = to === undefined ? "deleted_in_fork" : "deleted_in_base";
     this.conflicts.push({ path: at, reason, moved, sides: { ours, theirs: theirs.at(at) } });
     return true;
   }
 
-  /** A conflict about a path, which is settled by another content there. */
-  #nameConflict(path: string): SideConflict | "masked" {
-    return this.#input.isShownWhole(path) ? { reason: "kinds" } : "masked";
+  #isSettled(
+    path: string,
+    conflict: SideConflict,
+    ours: SideAtPath | undefined,
+    theirs: SideAtPath | undefined,
+  ): Promise<boolean> {
+    const { bases, isShownWhole } = this.#input;
+    return isSettled(conflict, bases.refused(path), { ours, theirs }, !isShownWhole(path));
   }
 
   /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */
@@ -221,24 +227,25 @@ class Planning implements MergePlan {
     before: SideAtPath,
     { path, to, other }: { readonly path: string; readonly to: string; readonly other: string },
   ): Promise<boolean> {
-    const { prefer, bases } = this.#input;
+    const { prefer } = this.#input;
     const sides = { ours: this.#forkSide(to), theirs: this.#input.theirs.at(other) };
     const there = this.#input.theirs.at(to);
-    const refused = bases.refused(to);
-    const isSettled =
-      refused !== undefined && (await isRewritten(refused, sides.ours, this.#nameConflict(to)));
     this.#leaveOut(to);
     const result = await this.#mergedOrPreferred(to, before, sides.ours, sides.theirs);
     const moved = { fork: to, base: other };
-    if (!isSettled && there !== undefined) {
+    let isNamed = await this.#isSettled(to, { reason: "both_renamed" }, sides.ours, sides.theirs);
+    if (there !== undefined) {
       // The base has something else there. That comes first: it would be overwritten.
       const both = await mergeSides(to, undefined, sides.ours, there);
       const conflict = "conflict" in both ? both.conflict : { reason: "both_added" as const };
-      this.conflicts.push({ path: to, ...conflict, moved, sides: { ours: sides.ours, theirs: there } });
-      return true;
+      isNamed = await this.#isSettled(to, conflict, sides.ours, there);
+      if (!isNamed) {
+        this.conflicts.push({ path: to, ...conflict, moved, sides: { ours: sides.ours, theirs: there } });
+        return true;
+      }
     }
     const isFree = !this.#isChangedInFork(other);
-    const winner = isSettled ? "fork" : isFree ? prefer : undefined;
+    const winner = isNamed ? "fork" : isFree ? prefer : undefined;
     if (winner === undefined || "conflict" in result) {
       const { reason: _, ...lines } = "conflict" in result ? result.conflict : { reason: undefined };
       this.conflicts.push({ path: to, ...lines, reason: "both_renamed", moved, sides });
@@ -269,7 +276,7 @@ class Planning implements MergePlan {
   ): Promise<MergedSide> {
     const { prefer } = this.#input;
     const result = await this.#merged(path, before, ours, theirs);
-    if ("side" in result || prefer === undefined) return result;
+    if ("side" in result || prefer === undefined || result.conflict.told !== undefined) return result;
     return { side: prefer === "fork" ? ours : theirs };
   }
 
@@ -311,7 +318,7 @@ class Planning implements MergePlan {
       this.conflicts.push({
         path: to,
         ...result.conflict,
-        moved: { base: to },
+        moved: { fork: path, base: to },
         sides: { ours: after, theirs },
       });
     else {
@@ -356,7 +363,9 @@ class Planning implements MergePlan {
   ): Promise<void> {
     const { prefer } = this.#input;
     const { ours, theirs } = sides;
-    if (prefer === undefined || !(await this.#isOneFile(path, before, sides)))
+    // Where lines conflict, the preferred ones were taken, unless one side is another file.
+    const isOther = conflict.told !== undefined && ours !== undefined && theirs !== undefined;
+    if (prefer === undefined || isOther || !(await this.#isOneFile(path, before, sides)))
       this.conflicts.push({ path, ...conflict, sides });
     else if (prefer === "fork") this.#put(path, theirs, ours, false);
   }
@@ -368,8 +377,10 @@ class Planning implements MergePlan {
     { ours, theirs }: ConflictSides,
   ): Promise<boolean> {
     if ((ours?.kind === "directory") !== (theirs?.kind === "directory") && ours && theirs) return false;
-    if (before !== undefined) return true;
-    return !(await this.#renames.isNewName(path));
+    if (before === undefined) return !(await this.#renames.isNewName(path));
+    // Something else may have been moved onto a file that the other side deleted.
+    const left = ours === undefined || theirs === undefined ? (ours ?? theirs) : undefined;
+    return left === undefined || (await similarSides(before, left));
   }
 
   /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */
@@ -384,6 +395,15 @@ class Planning implements MergePlan {
     }
     for (const outcome of this.#outcomes.values())
       if (outcome.side !== undefined && this.#isBlocked(outcome.path)) this.#inTheWay(outcome.path, outcome);
+  }
+
+  /** A change that changes nothing would stand in the history. */
+  async leaveUnchanged(): Promise<void> {
+    const slice = new TimeSlice();
+    for (const { path, side, theirs } of [...this.#outcomes.values()]) {
+      if (slice.isOver) await slice.turn();
+      if (side && theirs && (await isSameSide(side, theirs))) this.#outcomes.delete(path);
+    }
   }
 
   #inTheWay(path: string, { side, theirs }: PlannedPath): void {

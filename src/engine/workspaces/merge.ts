@@ -1,6 +1,6 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
-import { Fault, type FaultCode } from "../fault.ts";
+import { Fault, type FaultCode, shownOfConflicts } from "../fault.ts";
 import { once } from "../once.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
@@ -134,9 +134,17 @@ function planned(
         const side = view.at(path);
         return side?.kind === "file" ? [{ path, side }] : [];
       });
-    // What a rule denies is not looked into for rules of git.
-    const kept = appeared.filter(path => isShownWhole(path) && !ignored().has(path, false));
-    return { appeared: filesOf(kept, theirs), gone: filesOf(gone, origin.view) };
+    // What came with a merge of this fork did not appear in the base, and what went with one was not moved there. What
+    // a rule denies is not looked into for rules of git.
+    const kept = appeared.filter(
+      path => !bases.has(path) && isShownWhole(path) && !ignored().has(path, false),
+    );
+    const own = [...bases.paths()].filter(path => theirs.at(path) === undefined);
+    const left = gone.filter(path => !bases.has(path));
+    return {
+      appeared: filesOf(kept, theirs),
+      gone: [...filesOf(left, origin.view), ...filesOf(own, bases)],
+    };
   };
   return planMerge({
     changes,
@@ -246,19 +254,24 @@ type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<strin
 /** The log entry of a merge. All files are read before the commit, because a file may be gone after it. */
 async function merged(changes: readonly ForkChange[]): Promise<(change: string) => Recorded> {
   const objects = new Map<string, Uint8Array>();
-  const sides: Record<string, RecordedSide> = {};
+  const sides = Object.create(null) as Record<string, RecordedSide>; // a file may be named __proto__
   for (const { path, after } of changes) sides[path] = await recorded(after, objects);
   return change => ({ event: { type: "merged", change, sides }, objects });
 }
 
 async function refusal(conflicts: readonly Conflict[]): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
-  const paths: Record<string, RefusedPath> = {};
-  for (const { path, overlaps, sides } of conflicts) {
+  const paths = Object.create(null) as Record<string, RefusedPath>;
+  // What a caller was not shown, nobody can have dealt with. Of the first overlap, the first lines are enough.
+  for (const { path, reason, told, base = [], sides } of conflicts.slice(0, shownOfConflicts.conflicts)) {
+    const cutAt = base.length > shownOfConflicts.lines ? base[shownOfConflicts.lines - 1]?.line : undefined;
     paths[path] = {
+      reason,
       ours: await recorded(sides.ours, objects),
       theirs: await recorded(sides.theirs, objects),
-      ...(overlaps && { overlaps }),
+      ...(told && {
+        told: told.filter((one, i) => i === 0 || cutAt === undefined || one.lines.theirs[1] <= cutAt + 1),
+      }),
     };
   }
   return { event: { type: "refused", paths }, objects };
@@ -296,7 +309,7 @@ function refused(
   { baseName }: MergeOptions,
 ): Fault {
   const view = new LiveView(base);
-  const shown = conflicts.map(({ overlaps: _overlaps, sides: _sides, ...conflict }) => {
+  const shown = conflicts.map(({ told: _told, sides: _sides, ...conflict }) => {
     if (view.isShownWhole(conflict.path)) return conflict;
     const { fork: _fork, base: _base, ...rest } = conflict;
     return rest;

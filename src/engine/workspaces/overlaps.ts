@@ -9,18 +9,52 @@ interface MergedRegion {
   readonly ours: string;
   readonly theirs: string;
   readonly is: "same" | "ours" | "theirs" | "overlap";
+  /** What they changed there. */
+  readonly changes: readonly TheirChange[];
+  readonly lines: LinesOfSides;
 }
 
-/** What a refused merge remembers of each overlap: hashes of the lines of both sides. */
-export interface ToldOverlaps {
-  readonly ours: readonly string[];
-  readonly theirs: readonly string[];
+/** The first line of each side, from 1, and the line after its last. */
+interface LinesOfSides {
+  readonly ours: readonly [number, number];
+  readonly theirs: readonly [number, number];
 }
 
-export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOverlaps {
-  const all = regions(base, ours, theirs).filter(({ is }) => is === "overlap");
-  const hash = (text: string) => contentHash(Buffer.from(text, "latin1"));
-  return { ours: all.map(one => hash(one.ours)), theirs: all.map(one => hash(one.theirs)) };
+interface TheirChange extends LineChange {
+  /** The lines that it put there. */
+  readonly text: string;
+}
+
+/**
+ * What a refused merge remembers of an overlap: what the base had changed there, each by its place in the common base and
+ * its new lines, and what the fork had there.
+ */
+export interface ToldOverlap {
+  readonly changes: readonly string[];
+  /** A hash. Absent where the fork had no file. */
+  readonly ours?: string;
+  readonly lines: LinesOfSides;
+}
+
+export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOverlap[] {
+  return regions(base, ours, theirs)
+    .filter(({ is }) => is === "overlap")
+    .map(({ changes, ours: text, lines }) => ({ changes: changes.map(keyOf), ours: hash(text), lines }));
+}
+
+/** The same where the fork deleted the file: all that the base changed. */
+export function allTold(base: Buffer, theirs: Buffer): ToldOverlap[] {
+  return regions(base, base, theirs)
+    .filter(({ changes }) => changes.length > 0)
+    .map(({ changes, lines }) => ({ changes: changes.map(keyOf), lines }));
+}
+
+function keyOf({ aStart, aEnd, text }: TheirChange): string {
+  return `${aStart} ${aEnd} ${hash(text)}`;
+}
+
+function hash(text: string): string {
+  return contentHash(Buffer.from(text, "latin1"));
 }
 
 /** The numbers of all lines in overlaps, from 0, on each side. */
@@ -41,11 +75,14 @@ export function overlapLines(
   return found;
 }
 
-/** Whether every overlap has other lines of ours than were reported, and the same lines of theirs. */
-export function isDealtWith(told: ToldOverlaps, now: ToldOverlaps): boolean {
-  return (
-    now.ours.every(hash => !told.ours.includes(hash)) && now.theirs.every(hash => told.theirs.includes(hash))
-  );
+/**
+ * Whether the fork has dealt with an overlap: everything that the base changed there was reported, and the fork has other
+ * lines there than each time that it was.
+ */
+export function isDealtWith({ changes, ours }: ToldOverlap, told: readonly ToldOverlap[]): boolean {
+  const about = told.filter(one => one.changes.some(change => changes.includes(change)));
+  const known = new Set(about.flatMap(one => one.changes));
+  return changes.every(change => known.has(change)) && about.every(one => one.ours !== ours);
 }
 
 /** Both sides together; of each overlap the preferred one. */
@@ -67,15 +104,25 @@ function regions(base: Buffer, ours: Buffer, theirs: Buffer): MergedRegion[] {
   const [mine, other] = [gitChanges(b, o), gitChanges(b, t)];
   const found: MergedRegion[] = [];
   let [at, oAt, tAt] = [0, 0, 0];
+  const add = (
+    oEnd: number,
+    tEnd: number,
+    is: (ours: string, theirs: string) => MergedRegion["is"],
+    changes: MergedRegion["changes"] = [],
+  ) => {
+    const [left, right] = [text(o, oAt, oEnd), text(t, tAt, tEnd)];
+    const lines: LinesOfSides = { ours: [oAt + 1, oEnd + 1], theirs: [tAt + 1, tEnd + 1] };
+    found.push({ ours: left, theirs: right, is: is(left, right), changes, lines });
+    [oAt, tAt] = [oEnd, tEnd];
+  };
   for (let [i, j] = [0, 0]; i < mine.length || j < other.length; ) {
     const start = Math.min(
       mine[i]?.aStart ?? Number.POSITIVE_INFINITY,
       other[j]?.aStart ?? Number.POSITIVE_INFINITY,
     );
     const kept = start - at;
-    if (kept > 0)
-      found.push({ ours: text(o, oAt, oAt + kept), theirs: text(t, tAt, tAt + kept), is: "same" });
-    [at, oAt, tAt] = [start, oAt + kept, tAt + kept];
+    if (kept > 0) add(oAt + kept, tAt + kept, () => "same");
+    at = start;
     let end = start;
     const [first, second] = [i, j];
     // All that touches or adjoins belongs together.
@@ -90,16 +137,15 @@ function regions(base: Buffer, ours: Buffer, theirs: Buffer): MergedRegion[] {
         j++;
       } else break;
     }
-    const [oEnd, tEnd] = [
+    add(
       oAt + (end - at) + growth(mine, first, i),
       tAt + (end - at) + growth(other, second, j),
-    ];
-    const [left, right] = [text(o, oAt, oEnd), text(t, tAt, tEnd)];
-    const is = second === j ? "ours" : first === i ? "theirs" : left === right ? "same" : "overlap";
-    found.push({ ours: left, theirs: right, is });
-    [at, oAt, tAt] = [end, oEnd, tEnd];
+      (left, right) => (second === j ? "ours" : first === i ? "theirs" : left === right ? "same" : "overlap"),
+      other.slice(second, j).map(change => ({ ...change, text: text(t, change.bStart, change.bEnd) })),
+    );
+    at = end;
   }
-  if (at < b.length) found.push({ ours: text(o, oAt, o.length), theirs: text(t, tAt, t.length), is: "same" });
+  if (at < b.length) add(o.length, t.length, () => "same");
   return found;
 }
 

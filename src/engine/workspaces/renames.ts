@@ -20,7 +20,7 @@ const mostPairs = 40_000;
 const mostWithLine = 30;
 /** How many files with rare lines in common are compared with one. */
 const mostSharing = 10;
-const mostFiles = 1000;
+const mostFiles = 5000;
 const mostBytes = 4 * 1024 * 1024;
 
 interface ComparedFile {
@@ -67,6 +67,27 @@ export async function pairedRenames(
   }
   pair(similar, renames, taken);
   return renames;
+}
+
+/** Whether two files are similar enough to be one. */
+export async function similarSides(a: SideAtPath, b: SideAtPath): Promise<boolean> {
+  if (a.kind !== "file" || b.kind !== "file") return a.kind === b.kind;
+  const [from, to] = await read(
+    [
+      { path: "a", side: a },
+      { path: "b", side: b },
+    ],
+    new TimeSlice(),
+  );
+  return from !== undefined && to !== undefined && similarity(from, to, new Map()) >= leastSimilarity;
+}
+
+/** A shorter text has no lines to know it by. */
+const leastToKnow = 400;
+
+/** Whether a text is still the same file, and not another one that was moved there. */
+export async function isVersionOf(before: SideAtPath, side: SideAtPath): Promise<boolean> {
+  return (await before.bytes()).length < leastToKnow || (await similarSides(before, side));
 }
 
 /** Finds the files with the most bytes of rare lines in common with one. */

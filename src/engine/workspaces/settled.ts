@@ -2,10 +2,10 @@
 // reported. Only what was reported is settled; the rest of the contents is merged.
 import { isBinary } from "../text/detect.ts";
 import { contentHash } from "../text/version.ts";
-import type { Bases } from "./bases.ts";
+import type { RecordedSide, RefusedPath } from "./bases.ts";
 import { type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
 import type { SideAtPath } from "./merge-side.ts";
-import { isDealtWith, mergedPreferring } from "./overlaps.ts";
+import { isDealtWith, mergedPreferring, type ToldOverlap } from "./overlaps.ts";
 
 /** Whether lines can be merged. */
 export async function areTexts(...sides: readonly SideAtPath[]): Promise<boolean> {
@@ -28,21 +28,54 @@ export async function preferring(
 }
 
 /**
- * Whether the fork has resolved a conflict since it was reported: every overlap has other lines than then. A masked file
- * was resolved if it was written again, whatever it holds.
+ * Whether the fork has dealt with a conflict since it was reported. Lines: with every overlap. Anything else: the fork has
+ * something else there now, and the base has what was reported. A masked file was dealt with if it was written again,
+ * whatever it holds.
  */
-export async function isRewritten(
-  { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
-  ours: SideAtPath | undefined,
-  conflict: SideConflict | "masked",
+export async function isSettled(
+  { reason, told }: SideConflict,
+  refused: readonly RefusedPath[],
+  { ours, theirs }: { readonly ours: SideAtPath | undefined; readonly theirs: SideAtPath | undefined },
+  isMasked: boolean,
 ): Promise<boolean> {
-  if (ours === undefined || then === null) return (ours === undefined) !== (then === null);
-  const overlaps = conflict === "masked" ? undefined : conflict.overlaps;
-  if (conflict !== "masked" && conflict.reason === "modes" && ours.mode === then.mode) return false;
-  // Overlaps that were not reported are not dealt with.
-  if (overlaps !== undefined && (overlaps.ours.length > 0 || told !== undefined))
-    return told !== undefined && isDealtWith(told, overlaps);
-  if (ours.kind !== then.kind || ours.mode !== then.mode || ours.target !== then.target) return true;
-  if (conflict === "masked") return ours.stamp !== then.stamp;
-  return ours.kind === "file" && contentHash(await ours.bytes()) !== then.hash;
+  const then = refused.find(one => one.reason === reason);
+  if (reason === "modes" && (then?.ours?.mode === ours?.mode || then?.theirs?.mode !== theirs?.mode))
+    return false;
+  if (told !== undefined && !isMasked)
+    return told.length === 0 ? then !== undefined : openOverlaps(told, refused).length === 0;
+  if (then === undefined || !(await isAsRecorded(then.theirs, theirs))) return false;
+  if (isMasked && ours?.kind === "file" && then.ours?.kind === "file")
+    return ours.stamp !== then.ours.stamp || ours.mode !== then.ours.mode;
+  return !(await isAsRecorded(then.ours, ours));
+}
+
+/** A conflict with the overlaps that the fork has not dealt with. */
+export function withoutSettled(conflict: SideConflict, refused: readonly RefusedPath[]): SideConflict {
+  const { told, fork, base } = conflict;
+  const open = told && openOverlaps(told, refused);
+  if (told === undefined || open === undefined || open.length === told.length) return conflict;
+  // A place where lines are gone is shown by its neighbours.
+  const isOpen = (side: "ours" | "theirs", line: number) =>
+    open.some(({ lines }) => line >= lines[side][0] - 1 && line <= lines[side][1]);
+  return {
+    ...conflict,
+    told: open,
+    ...(fork && { fork: fork.filter(({ line }) => isOpen("ours", line)) }),
+    ...(base && { base: base.filter(({ line }) => isOpen("theirs", line)) }),
+  };
+}
+
+function openOverlaps(
+  overlaps: readonly ToldOverlap[],
+  refused: readonly RefusedPath[],
+): readonly ToldOverlap[] {
+  const told = refused.flatMap(one => one.told ?? []);
+  return overlaps.filter(overlap => !isDealtWith(overlap, told));
+}
+
+async function isAsRecorded(then: RecordedSide, now: SideAtPath | undefined): Promise<boolean> {
+  if (then === null || now === undefined) return then === null && now === undefined;
+  if (then.kind !== now.kind || then.target !== now.target) return false;
+  if (now.kind !== "symlink" && then.mode !== now.mode) return false;
+  return now.kind !== "file" || contentHash(await now.bytes()) === then.hash;
 }
