@@ -1,5 +1,6 @@
 // Which options have an effect only together with others, and in which dialects, as two tables. Those without effect are
-// refused: the user believes that they apply. One that only restricts, such as --no-run, applies in every dialect.
+// refused: the user believes that they apply. Those that only the dialect does not use are named in a warning: a line of
+// options may serve for several dialects. One that only restricts, such as --no-run, applies in every dialect.
 import type { Dialect } from "../contract/dialect.ts";
 import type { Tool } from "../contract/tool.ts";
 import type { Config } from "./config.ts";
@@ -162,7 +163,7 @@ const reads = (...names: readonly string[]): DialectNeed => ({
 const readsTimeouts = reads("agent-tools", "polyfs");
 
 /** What each option needs of the dialect. Over HTTP, all dialects are served. */
-export const dialectNeeds: Readonly<Partial<Record<OptionName, readonly DialectNeed[]>>> = {
+const dialectNeeds: Readonly<Partial<Record<OptionName, readonly DialectNeed[]>>> = {
   "plain-names": [{ isMet: ({ prefix }) => prefix !== undefined, unmet: "has names without a prefix" }],
   structured: [
     { isMet: ({ tools }) => tools.some(({ output }) => output), unmet: "has no structured content" },
@@ -193,19 +194,23 @@ export function refuseWithoutEffect(
   }
 }
 
-/** `offered`: the tools that the dialect has with these options; all of its tools, where that is not known yet. */
-export function refuseInDialect(
+/**
+ * A warning for each option that the dialect does not use. `offered`: the tools that the dialect has with these options;
+ * all of its tools, where that is not known yet.
+ */
+export function* unusedInDialect(
   config: Config,
   dialect: Dialect,
   offered: readonly Tool[] = dialect.tools,
   line?: OptionLayer,
-): void {
+): Generator<string> {
   for (const [name, source] of givenOptions(config, line))
     for (const { isMet, unmet, advice = unmet, against = [] } of dialectNeeds[name] ?? []) {
       const inTheWay: readonly OptionName[] = ["dialect", ...against];
       if (isMet(dialect, offered) || inTheWay.some(other => isOverridden(config, source, other))) continue;
       const lacks = isMet(dialect, dialect.tools) ? advice : unmet;
-      throw new UsageError(`--${name} has no effect in the dialect ${dialect.name}, which ${lacks}`);
+      yield `--${name} has no effect in the dialect ${dialect.name}, which ${lacks}`;
+      break;
     }
 }
 

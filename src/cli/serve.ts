@@ -11,7 +11,7 @@ import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { logOf, tellStart } from "./log.ts";
-import { refuseInDialect, refuseWithoutEffect } from "./modes.ts";
+import { refuseWithoutEffect, unusedInDialect } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
 import { refuseUnshared } from "./replica-directory.ts";
@@ -30,7 +30,6 @@ export async function serve(given: Config): Promise<void> {
   refuseWithoutEffect(given);
   if (given.http !== undefined) return await (await import("./http.ts")).serveOverHttp(given, log);
   const dialect = await chooseDialect(given.dialect);
-  refuseInDialect(given, dialect);
   const { config, workspaces } = await servedBy(given, dialect, log);
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
@@ -44,7 +43,8 @@ export async function serve(given: Config): Promise<void> {
   using engine = served;
   const settings = settingsOf(config, dialect);
   const { commands } = settings;
-  refuseInDialect(config, dialect, offeredTools(dialect, { workspace: engine.workspace, settings }));
+  const offered = offeredTools(dialect, { workspace: engine.workspace, settings });
+  for (const warning of unusedInDialect(config, dialect, offered)) log.warn(warning);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);

@@ -13,7 +13,7 @@ import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { logOf } from "../log.ts";
 import { missingTool } from "../missing-tool.ts";
-import { refuseInDialect } from "../modes.ts";
+import { unusedInDialect } from "../modes.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { refuseUnshared } from "../replica-directory.ts";
@@ -63,13 +63,8 @@ export const callTool = command({
   most: 2,
   async run({ operands: [name, json = "{}"], own, config: given, line }) {
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
-    if (given.audit !== undefined)
-      throw new UsageError(
-        "polyfs call writes no audit log, and one is configured (--audit): unset POLYFS_AUDIT for this call, or call a server",
-      );
     const params = parse(json === "-" ? await standardInput() : json);
     const dialect = await chooseDialect(given.dialect);
-    refuseInDialect(given, dialect, undefined, line);
     const { config, workspaces } = await servedBy(given, dialect, logOf(given));
     const policy = policyOf(config, dialect, logOf(config));
     const { confine } = await confinementOf(config);
@@ -80,7 +75,9 @@ export const callTool = command({
     session.client = "polyfs call";
     const settings = settingsOf(config, dialect);
     const offered = offeredTools(dialect, { workspace: engine.workspace, settings });
-    refuseInDialect(given, dialect, offered, line);
+    const log = logOf(config);
+    for (const warning of unusedInDialect(given, dialect, offered, line)) log.warn(warning);
+    if (given.audit !== undefined) log.warn("this call is not in the audit log: polyfs call writes none");
     const missing = missingTool(dialect, name, { workspace: engine.workspace, settings });
     if (missing !== undefined) {
       await print(process.stderr, `polyfs: ${printable(missing.reason)}\n`);

@@ -8,7 +8,7 @@ import { unifiedDiff } from "../../engine/text/diff.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome, type OptionLayer } from "../layer.ts";
-import { refuseInDialect } from "../modes.ts";
+import { unusedInDialect } from "../modes.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { type Client, surroundings } from "../setup/client.ts";
@@ -63,7 +63,7 @@ export const setup = command({
   most: Number.POSITIVE_INFINITY,
   async run(given) {
     const { chosen, directories } = wanted(given);
-    await refuseForServer(given);
+    await warnForServer(given);
     const known = clientsOn(surroundings(process.env));
     const found = Object.entries(known).filter(([id, client]) =>
       // One program may be installed in two ways, each with a file of its own.
@@ -85,10 +85,11 @@ export const setup = command({
   },
 });
 
-/** The server would not start with options that have no effect. */
-async function refuseForServer({ own, config, line }: Given): Promise<void> {
+/** What the server would warn about each time that it starts. */
+async function warnForServer({ own, config, line }: Given): Promise<void> {
   if (own.has("remove") || own.has("url")) return;
-  refuseInDialect(config, await chooseDialect(config.dialect), undefined, line);
+  for (const warning of unusedInDialect(config, await chooseDialect(config.dialect), undefined, line))
+    await print(process.stderr, `polyfs: ${warning}\n`);
 }
 
 /** The first word is a client if it is the name of one; the others are directories. */

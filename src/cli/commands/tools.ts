@@ -8,7 +8,6 @@ import { columns, lineWidth, wrap } from "../columns.ts";
 import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
 import { missingTool } from "../missing-tool.ts";
-import { refuseInDialect } from "../modes.ts";
 import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
 import { type Style, styleOf } from "../style.ts";
@@ -35,16 +34,10 @@ export const tools = command({
     ["polyfs tools --dialect fs read_file", "one tool, with all its parameters"],
   ],
   most: 1,
-  async run({ operands: [wanted], own, config, line }) {
+  async run({ operands: [wanted], own, config }) {
     const dialect = await chooseDialect(config.dialect);
     const standing = whereTheUserStands(config);
     const offered = offeredBy(dialect, standing);
-    refuseInDialect(
-      config,
-      dialect,
-      offered.map(({ tool }) => tool),
-      line,
-    );
     const shown = wanted === undefined ? offered : [toolNamed(wanted, offered, dialect, standing)];
     const style = styleOf(process.stdout);
     if (own.has("json")) {
