@@ -22,6 +22,13 @@ export interface RefusedPath {
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
   readonly told?: readonly ToldOverlap[];
+  /** In entries of earlier versions. It does not tell where the overlaps are, so such an entry settles no lines. */
+  readonly overlaps?: ToldOverlaps;
+}
+
+interface ToldOverlaps {
+  readonly ours: readonly string[];
+  readonly theirs: readonly string[];
 }
 
 export type ForkEvent =
