@@ -133,8 +133,8 @@ class Planning implements MergePlan {
       before && ours && theirs && (isMasked ? await areTexts(before, ours, theirs) : conflict.told);
     const { prefer } = this.#input;
     if (isText && prefer !== undefined) {
-      const isVersion = await isVersionOf(before, prefer === "fork" ? theirs : ours);
-      if (!isVersion) return result;
+      const loser = prefer === "fork" ? theirs : ours;
+      if (!isMasked && !(await isVersionOf(before, loser))) return result;
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     }
     const refused = this.#input.bases.refused(path);
@@ -380,7 +380,8 @@ class Planning implements MergePlan {
     if (before === undefined) return !(await this.#renames.isNewName(path));
     // Something else may have been moved onto a file that the other side deleted.
     const left = ours === undefined || theirs === undefined ? (ours ?? theirs) : undefined;
-    return left === undefined || (await similarSides(before, left));
+    if (left === undefined || !this.#input.isShownWhole(path)) return true;
+    return await similarSides(before, left);
   }
 
   /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */
@@ -397,11 +398,12 @@ class Planning implements MergePlan {
       if (outcome.side !== undefined && this.#isBlocked(outcome.path)) this.#inTheWay(outcome.path, outcome);
   }
 
-  /** A change that changes nothing would stand in the history. */
+  /** A change that changes nothing would stand in the history. What is masked is not compared: that confirms a guess. */
   async leaveUnchanged(): Promise<void> {
     const slice = new TimeSlice();
     for (const { path, side, theirs } of [...this.#outcomes.values()]) {
       if (slice.isOver) await slice.turn();
+      if (!this.#input.isShownWhole(path)) continue;
       if (side && theirs && (await isSameSide(side, theirs))) this.#outcomes.delete(path);
     }
   }
