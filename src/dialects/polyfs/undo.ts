@@ -1,6 +1,7 @@
 // `undo`: undoes changes, or a part of them: one path, or single hunks. Later edits elsewhere in the same files stay.
 // Without arguments it undoes the last change of this connection.
 import type { CallContext } from "../../contract/context.ts";
+import type { Slot } from "../../contract/session.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -93,11 +94,21 @@ export const undo = polyfsTool({
         const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
         const [only] = records;
         if (isStep && restored.length === 0 && only !== undefined && !passed.includes(only)) {
-          passed.push(only); // nothing is left of it: a step goes to the one before it
-          continue;
+          // Nothing is left of it. The next step goes to the one before it, but not this one: it would undo what nobody
+          // had in mind.
+          const told = session.get(toldGone);
+          if (told.has(only.id) || !session.lasting) {
+            passed.push(only);
+            continue;
+          }
+          if (!dry_run) told.add(only.id);
         }
         const what = named(records) + where;
-        return answer({ what, note, passed, restored, commits, isRedo, dryRun: dry_run, follows }, call);
+        const isLast = isStep && !passed.includes(only as ChangeRecord) && !dry_run;
+        return answer(
+          { what, note, passed, restored, commits, isRedo, dryRun: dry_run, isStep: isLast, follows },
+          call,
+        );
       }
     };
     return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
@@ -180,6 +191,9 @@ function exists(workspace: Workspace, path: WorkspacePath): boolean {
   }
 }
 
+/** The changes of which this connection was told that nothing is left. */
+const toldGone: Slot<Set<string>> = { initial: () => new Set() };
+
 function named(records: readonly ChangeRecord[]): string {
   const [only] = records;
   if (records.length === 1 && only !== undefined) return `${only.id} (${only.action || "?"})`;
@@ -197,6 +211,8 @@ interface Told {
   /** What was undone were undos. */
   readonly isRedo: boolean;
   readonly dryRun: boolean | undefined;
+  /** Whether the change was chosen as the last one. */
+  readonly isStep?: boolean;
   /** Changes that a dry run cannot show, because later ones are undone first. */
   readonly follows?: readonly string[];
 }
@@ -245,6 +261,7 @@ async function answer(done: Told, call: CallContext): Promise<Reply> {
   if (note !== undefined) lines.note(note);
   if (passed.length > 0 && !isNothing) lines.note(`[nothing was left of ${named(passed)}]`);
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
+  if (isNothing && done.isStep) lines.note("[the next undo goes one step further back]");
   await addRestored(lines, restored, workspace);
   const hint = isRedo ? redoneHint : redoHint;
   const told = commits.slice(0, 20).flatMap(commit => notes(commit, call, hint));
