@@ -13,6 +13,7 @@ import { Fault } from "../../fault.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { contentAt, namesIn, unlinkIfThere } from "../disk/if-there.ts";
 import { sys, writeAll } from "../disk/syscalls.ts";
+import { stateDirectory, system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { pathOf } from "./power-cut.ts";
@@ -107,7 +108,8 @@ export class Departures {
   #isLeaving(paths: Paths, own: Paths): boolean {
     for (const announced of this.#announced)
       if (announced !== own && isWithinAny(paths, announced)) return true;
-    return this.#announcedByOthers().some(announced => isWithinAny(paths, announced));
+    const byOthers = system(stateDirectory, () => this.#announcedByOthers());
+    return byOthers.some(announced => isWithinAny(paths, announced));
   }
 
   #announcedByOthers(): Paths[] {
