@@ -8,7 +8,7 @@ import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import { namedStatePath, statePath } from "./workspace/commit/state-path.ts";
-import { openShared } from "./workspace/commit/user-lock.ts";
+import { openUserDirectory } from "./workspace/commit/user-directory.ts";
 import type { Grant } from "./workspace/grant.ts";
 import { noteOwn } from "./workspace/reserved.ts";
 import type { Access } from "./workspace/root.ts";
@@ -67,7 +67,7 @@ export function openEngine(options: EngineOptions): Engine {
   );
   noteOwn([...(options.own ?? []), ...(namedStatePath(state) === undefined ? [statePath()] : [])]);
   provideWholeFlush(wholeFlushes);
-  const farms = new LinkFarms(openShared);
+  const farms = new LinkFarms(openUserDirectory);
   const workspace = Workspace.open(roots, {
     state,
     rules,

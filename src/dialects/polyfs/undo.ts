@@ -5,11 +5,10 @@ import type { Slot } from "../../contract/session.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { changeNamed, concerns } from "../../engine/history/changes.ts";
+import { changeNamed, concerns, wasChangedSince, wasRemovedWithin } from "../../engine/history/changes.ts";
 import { chooseOnce } from "../../engine/history/choose-once.ts";
 import { isLeft } from "../../engine/history/left.ts";
 import { standingChanges } from "../../engine/history/own.ts";
-import { snapshotIn } from "../../engine/history/restore.ts";
 import { isUndo, standing } from "../../engine/history/standing.ts";
 import type { Restored } from "../../engine/history/undo.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
@@ -17,7 +16,6 @@ import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { timeOf } from "./change-lines.ts";
@@ -93,20 +91,20 @@ export const undo = polyfsTool({
         const follows = undone.filter(one => one.follows).map(({ change }) => change.id);
         const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
         const [only] = records;
-        if (isStep && restored.length === 0 && only !== undefined && !passed.includes(only)) {
-          // Nothing is left of it. The next step goes to the one before it, but not this one: it would undo what nobody
-          // had in mind.
+        const isGone =
+          isStep && restored.length === 0 && only !== undefined && !passed.some(({ id }) => id === only.id);
+        if (isGone) {
           const told = session.get(toldGone);
           if (told.has(only.id) || !session.lasting) {
             passed.push(only);
             continue;
           }
+          // The caller hears that nothing is left of its last change before anything older is undone.
           if (!dry_run) told.add(only.id);
         }
         const what = named(records) + where;
-        const isLast = isStep && !passed.includes(only as ChangeRecord) && !dry_run;
         return answer(
-          { what, note, passed, restored, commits, isRedo, dryRun: dry_run, isStep: isLast, follows },
+          { what, note, passed, restored, commits, isRedo, dryRun: dry_run, isGone, follows },
           call,
         );
       }
@@ -147,7 +145,7 @@ async function chosen(
       if (isPassed(one.record)) continue;
       if (!isWanted(one.record)) {
         // It cannot be undone alone, and a change before that one is not the last.
-        if (at !== undefined && isInRemoved(one.record, at, workspace) && !exists(workspace, path))
+        if (at !== undefined && wasRemovedWithin(workspace, one.record, at) && !exists(workspace, path))
           throw new Fault("unknown_change", { id: one.record.id, path: path.given });
         continue;
       }
@@ -171,14 +169,6 @@ async function chosen(
   if (records.length === 0 && first !== undefined) return { records: [first] };
   if (records.length === 0) throw new Fault("unknown_change", { id: "" });
   return { records, ...(note !== undefined && { note }) };
-}
-
-/** Whether a change removed a directory as a whole that held something at a path. */
-function isInRemoved({ files }: ChangeRecord, at: string, { archive: { objects } }: Workspace): boolean {
-  return files.some(({ at: removed, effect, before }) => {
-    if (effect !== "removed" || before === undefined || !isWithin(at, removed)) return false;
-    return snapshotIn(before, at.slice(removed.length + 1).split("/"), objects) !== undefined;
-  });
 }
 
 function exists(workspace: Workspace, path: WorkspacePath): boolean {
@@ -211,29 +201,21 @@ interface Told {
   /** What was undone were undos. */
   readonly isRedo: boolean;
   readonly dryRun: boolean | undefined;
-  /** Whether the change was chosen as the last one. */
-  readonly isStep?: boolean;
+  /** Nothing is left of the caller's last change, and the caller did not know yet. */
+  readonly isGone?: boolean;
   /** Changes that a dry run cannot show, because later ones are undone first. */
   readonly follows?: readonly string[];
 }
 
-/** A refusal about a path that no recorded change has touched since: something else has changed it. */
+/** Marks a refusal about a path that was changed outside of polyfs. */
 async function withOutside(
   workspace: Workspace,
   records: readonly ChangeRecord[],
   error: unknown,
 ): Promise<unknown> {
-  const oldest = records.reduce((id, one) => (id === "" || one.id < id ? one.id : id), "");
-  for (const code of ["stale", "not_found", "exists"] as const) {
-    if (!Fault.is(error, code)) continue;
-    const { path } = error.data;
-    for await (const { id, files } of workspace.archive.changes.newestInTurns(undefined, oldest)) {
-      if (records.some(record => record.id === id)) continue;
-      if (files.some(file => concerns(file, path) || isWithin(path, file.at))) return error;
-      if (files.some(({ from }) => from !== undefined && isWithin(path, from))) return error;
-    }
-    return new Fault(code, { ...error.data, outside: true }, { cause: error });
-  }
+  for (const code of ["stale", "not_found", "exists"] as const)
+    if (Fault.is(error, code) && !(await wasChangedSince(workspace, records, error.data.path)))
+      return new Fault(code, { ...error.data, outside: true }, { cause: error });
   return error;
 }
 
@@ -261,7 +243,7 @@ async function answer(done: Told, call: CallContext): Promise<Reply> {
   if (note !== undefined) lines.note(note);
   if (passed.length > 0 && !isNothing) lines.note(`[nothing was left of ${named(passed)}]`);
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
-  if (isNothing && done.isStep) lines.note("[the next undo goes one step further back]");
+  if (done.isGone && !dryRun) lines.note("[the next undo goes one step further back]");
   await addRestored(lines, restored, workspace);
   const hint = isRedo ? redoneHint : redoHint;
   const told = commits.slice(0, 20).flatMap(commit => notes(commit, call, hint));

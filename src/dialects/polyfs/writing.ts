@@ -65,7 +65,7 @@ export function undoHint({ id, others }: Pick<Commit, "id"> & Pick<By, "others">
     : `change ${id} (undo reverts it)`;
 }
 
-/** Refuses what is no version, so that nobody looks for what has changed. */
+/** Refuses an `if_version` that is not a version. Reported as stale, it would send the caller looking for a change. */
 export function refuseNoVersion(wanted: string | undefined): void {
   if (wanted === undefined || isVersion(wanted)) return;
   throw refused(

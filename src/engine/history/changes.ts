@@ -5,6 +5,7 @@ import { type ChangeRecord, type RecordedFile, replicated } from "../workspace/a
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { snapshotIn } from "./restore.ts";
 
 /** Files of a change whose record takes milliseconds to parse. */
 const many = 500;
@@ -56,6 +57,36 @@ export function concerns(file: RecordedFile, at: string): boolean {
   return (
     isWithin(file.at, at) || (file.from !== undefined && file.effect === "moved" && isWithin(file.from, at))
   );
+}
+
+/** Whether a change removed a directory as a whole that held something at a path. */
+export function wasRemovedWithin(
+  { archive: { objects } }: Workspace,
+  { files }: ChangeRecord,
+  at: string,
+): boolean {
+  return files.some(({ at: removed, effect, before }) => {
+    if (effect !== "removed" || before === undefined || !isWithin(at, removed)) return false;
+    return snapshotIn(before, at.slice(removed.length + 1).split("/"), objects) !== undefined;
+  });
+}
+
+/** Whether a recorded change touched a path, or a directory above it, since the oldest of some changes. */
+export async function wasChangedSince(
+  { archive: { changes } }: Workspace,
+  records: readonly ChangeRecord[],
+  at: string,
+): Promise<boolean> {
+  const ids = records.map(({ id }) => id);
+  const oldest = ids.reduce((least, id) => (least === "" || id < least ? id : least), "");
+  for await (const { id, files } of changes.newestInTurns(undefined, oldest)) {
+    if (ids.includes(id)) continue;
+    const isAbove = files.some(file =>
+      [file.at, file.from].some(one => one !== undefined && isWithin(at, one)),
+    );
+    if (isAbove || files.some(file => concerns(file, at))) return true;
+  }
+  return false;
 }
 
 /** A change is visible to callers that may reach all of its files. */

@@ -68,6 +68,15 @@ export function isUnanswered(error: unknown): boolean {
   return Fault.is(fault, "io") || isShortage(fault);
 }
 
+/** The result of an action; undefined if it throws. */
+export function unlessFailing<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
 /** What an action finds; undefined if there is nothing. Throws where that is not known. */
 export function ifThere<T>(action: () => T): T | undefined {
   return unless(isAbsence, action);

@@ -1,5 +1,5 @@
-// What a fork is to be compared with instead of its frozen base: after a merge, what was merged; after a refused merge,
-// what the base held then, for files that were rewritten since. Replayed from the fork's log in the store.
+// What earlier merges of a fork left: the contents that were merged, which the next merge compares with instead of the
+// frozen base, and the conflicts that refused merges reported. Replayed from the fork's log in the store.
 import { Fault, type Kind, type MergeConflict } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
@@ -22,7 +22,7 @@ export interface RefusedPath {
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
   readonly told?: readonly ToldOverlap[];
-  /** In entries of earlier versions. It does not tell where the overlaps are, so such an entry settles no lines. */
+  /** Only in entries of earlier versions. It has no positions, so such an entry resolves no lines. */
   readonly overlaps?: ToldOverlaps;
 }
 
@@ -56,9 +56,9 @@ const page = 500;
 
 export class Bases {
   readonly #merged = new Map<string, RecordedSide>();
-  /** By path. All since the last merge: the reports of several merges may be dealt with one after the other. */
+  /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
-  /** Paths of merges that were undone. What later ones recorded there builds on those. */
+  /** Paths of merges that were undone. What later merges recorded for them includes the undone changes. */
   readonly #unmerged = new Set<string>();
   readonly #get: (hash: string) => Promise<Buffer>;
 
@@ -119,7 +119,7 @@ export class Bases {
     return this.sideOf(this.#merged.get(path) ?? null);
   }
 
-  /** What the merges since the last one that was made have reported of a path, the latest first. */
+  /** What refused merges reported about a path since the last successful one, newest first. */
   refused(path: string): readonly RefusedPath[] {
     return this.#refused.get(path)?.toReversed() ?? [];
   }

@@ -8,10 +8,10 @@ import { isBinary } from "../text/detect.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import { decode } from "../text/text.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
-import { allTold, overlapLines, overlapsOf, type ToldOverlap } from "./overlaps.ts";
+import { allTold, overlapsOf, type ToldOverlap } from "./overlaps.ts";
 
 export interface SideConflict extends Omit<MergeConflict, "path"> {
-  /** What is told of the base's lines. Absent where it is not about lines. */
+  /** The overlapping regions that are reported. Absent if the conflict is not about lines. */
   readonly told?: readonly ToldOverlap[];
 }
 
@@ -109,11 +109,10 @@ async function mergedText(
     const shown = { fork: linesOf(own), base: linesOf(merged.overlaps) };
     const isCut = [...own, ...merged.overlaps].some(one => one.current.length >= mostOfOverlap);
     if (!isCut) return { reason: "both_changed", ...shown, told };
-    const all = overlapLines(old, mine, current);
     return {
       reason: "both_changed",
-      fork: numbered(ours.body, all.ours),
-      base: numbered(theirs.body, all.theirs),
+      fork: told.flatMap(({ lines }) => numbered(ours.body, lines.ours)),
+      base: told.flatMap(({ lines }) => numbered(theirs.body, lines.theirs)),
       told,
     };
   } catch (error) {
@@ -123,12 +122,12 @@ async function mergedText(
   }
 }
 
-function numbered(body: string, lines: readonly number[]): NumberedLine[] {
-  const texts = body.split("\n");
-  return lines.flatMap(line => {
-    const text = texts[line];
-    return text === undefined ? [] : [{ line: line + 1, text: text.slice(0, 500) }];
-  });
+/** The lines from the first number up to the second, which is not included. */
+function numbered(body: string, [from, to]: readonly [number, number]): NumberedLine[] {
+  return body
+    .split("\n")
+    .slice(from - 1, to - 1)
+    .map((line, i) => ({ line: from + i, text: line.slice(0, 500) }));
 }
 
 /** Lines that a side shows of a file of which no overlap is known. */

@@ -137,10 +137,9 @@ class Planning implements MergePlan {
       if (!isMasked && !(await isVersionOf(before, loser))) return result;
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     }
-    const refused = this.#input.bases.refused(path);
-    if (!(await isSettled(conflict, refused, { ours, theirs }, isMasked)))
-      return { conflict: withoutSettled(conflict, refused) };
-    // Only the overlaps were dealt with: what else the base changed in the file was not, and is merged.
+    if (!(await this.#isSettled(path, conflict, ours, theirs)))
+      return { conflict: withoutSettled(conflict, this.#input.bases.refused(path)) };
+    // Only the overlaps are resolved. Everything else that the base changed in the file is merged.
     return isText ? await preferring(before, ours, theirs, "ours") : { side: ours };
   }
 
@@ -219,7 +218,7 @@ class Planning implements MergePlan {
     theirs: SideAtPath | undefined,
   ): Promise<boolean> {
     const { bases, isShownWhole } = this.#input;
-    return isSettled(conflict, bases.refused(path), { ours, theirs }, !isShownWhole(path));
+    return isSettled(path, conflict, bases, { ours, theirs }, !isShownWhole(path));
   }
 
   /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */
@@ -363,7 +362,7 @@ class Planning implements MergePlan {
   ): Promise<void> {
     const { prefer } = this.#input;
     const { ours, theirs } = sides;
-    // Where lines conflict, the preferred ones were taken, unless one side is another file.
+    // Conflicting lines were resolved already, unless one side is a different file.
     const isOther = conflict.told !== undefined && ours !== undefined && theirs !== undefined;
     if (prefer === undefined || isOther || !(await this.#isOneFile(path, before, sides)))
       this.conflicts.push({ path, ...conflict, sides });
@@ -378,7 +377,7 @@ class Planning implements MergePlan {
   ): Promise<boolean> {
     if ((ours?.kind === "directory") !== (theirs?.kind === "directory") && ours && theirs) return false;
     if (before === undefined) return !(await this.#renames.isNewName(path));
-    // Something else may have been moved onto a file that the other side deleted.
+    // One side may have moved a different file onto a path that the other side deleted.
     const left = ours === undefined || theirs === undefined ? (ours ?? theirs) : undefined;
     if (left === undefined || !this.#input.isShownWhole(path)) return true;
     return await similarSides(before, left);
@@ -398,7 +397,7 @@ class Planning implements MergePlan {
       if (outcome.side !== undefined && this.#isBlocked(outcome.path)) this.#inTheWay(outcome.path, outcome);
   }
 
-  /** A change that changes nothing would stand in the history. What is masked is not compared: that confirms a guess. */
+  /** Drops outcomes without an effect, so that they make no change. Masked files stay: comparing them confirms a guess. */
   async leaveUnchanged(): Promise<void> {
     const slice = new TimeSlice();
     for (const { path, side, theirs } of [...this.#outcomes.values()]) {

@@ -134,8 +134,8 @@ function planned(
         const side = view.at(path);
         return side?.kind === "file" ? [{ path, side }] : [];
       });
-    // What came with a merge of this fork did not appear in the base, and what went with one was not moved there. What
-    // a rule denies is not looked into for rules of git.
+    // Files that this fork's own merges added or removed are not moves of the base. Ignore rules are not read for paths
+    // that the policy denies.
     const kept = appeared.filter(
       path => !bases.has(path) && isShownWhole(path) && !ignored().has(path, false),
     );
@@ -262,7 +262,7 @@ async function merged(changes: readonly ForkChange[]): Promise<(change: string) 
 async function refusal(conflicts: readonly Conflict[]): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
   const paths = Object.create(null) as Record<string, RefusedPath>;
-  // What a caller was not shown, nobody can have dealt with. Of the first overlap, the first lines are enough.
+  // A conflict can be resolved only if the caller saw it. The first overlap counts even if its lines were cut.
   for (const { path, reason, told, base = [], sides } of conflicts.slice(0, shownOfConflicts.conflicts)) {
     const cutAt = base.length > shownOfConflicts.lines ? base[shownOfConflicts.lines - 1]?.line : undefined;
     paths[path] = {

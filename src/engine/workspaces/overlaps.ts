@@ -57,29 +57,11 @@ function hash(text: string): string {
   return contentHash(Buffer.from(text, "latin1"));
 }
 
-/** The numbers of all lines in overlaps, from 0, on each side. */
-export function overlapLines(
-  base: Buffer,
-  ours: Buffer,
-  theirs: Buffer,
-): { readonly ours: readonly number[]; readonly theirs: readonly number[] } {
-  const found = { ours: [] as number[], theirs: [] as number[] };
-  const at = { ours: 0, theirs: 0 };
-  for (const region of regions(base, ours, theirs)) {
-    for (const side of ["ours", "theirs"] as const) {
-      const { length } = linesWithEndings(region[side]);
-      if (region.is === "overlap") for (let i = 0; i < length; i++) found[side].push(at[side] + i);
-      at[side] += length;
-    }
-  }
-  return found;
-}
-
 /**
- * Whether the fork has dealt with an overlap: everything that the base changed there was reported, and the fork has other
- * lines there than each time that it was.
+ * Whether the fork has resolved an overlap: everything that the base changed there was reported, and the fork's lines
+ * differ from those in every report.
  */
-export function isDealtWith({ changes, ours }: ToldOverlap, told: readonly ToldOverlap[]): boolean {
+export function isResolved({ changes, ours }: ToldOverlap, told: readonly ToldOverlap[]): boolean {
   const about = told.filter(one => one.changes.some(change => changes.includes(change)));
   const known = new Set(about.flatMap(one => one.changes));
   return changes.every(change => known.has(change)) && about.every(one => one.ours !== ours);

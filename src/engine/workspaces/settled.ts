@@ -1,11 +1,10 @@
 // How a conflict is settled: by one side that is preferred, or by a fork that was written again since the conflict was
 // reported. Only what was reported is settled; the rest of the contents is merged.
 import { isBinary } from "../text/detect.ts";
-import { contentHash } from "../text/version.ts";
-import type { RecordedSide, RefusedPath } from "./bases.ts";
+import type { Bases, RefusedPath } from "./bases.ts";
 import { type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
-import type { SideAtPath } from "./merge-side.ts";
-import { isDealtWith, mergedPreferring, type ToldOverlap } from "./overlaps.ts";
+import { isSameSide, type SideAtPath } from "./merge-side.ts";
+import { isResolved, mergedPreferring, type ToldOverlap } from "./overlaps.ts";
 
 /** Whether lines can be merged. */
 export async function areTexts(...sides: readonly SideAtPath[]): Promise<boolean> {
@@ -28,33 +27,35 @@ export async function preferring(
 }
 
 /**
- * Whether the fork has dealt with a conflict since it was reported. Lines: with every overlap. Anything else: the fork has
- * something else there now, and the base has what was reported. A masked file was dealt with if it was written again,
- * whatever it holds.
+ * Whether the fork has resolved a conflict since it was reported. A conflict about lines is resolved if every overlap is.
+ * Any other is resolved if the fork has changed what it holds at the path, and the base still holds what was reported. A
+ * masked file counts as changed if it was written again: its contents are not compared.
  */
 export async function isSettled(
+  path: string,
   { reason, told }: SideConflict,
-  refused: readonly RefusedPath[],
+  bases: Bases,
   { ours, theirs }: { readonly ours: SideAtPath | undefined; readonly theirs: SideAtPath | undefined },
   isMasked: boolean,
 ): Promise<boolean> {
+  const refused = bases.refused(path);
   const then = refused.find(one => one.reason === reason);
   if (reason === "modes" && (then?.ours?.mode === ours?.mode || then?.theirs?.mode !== theirs?.mode))
     return false;
   if (told !== undefined && !isMasked)
     return told.length === 0 ? then !== undefined : openOverlaps(told, refused).length === 0;
-  if (then === undefined || !(await isAsRecorded(then.theirs, theirs))) return false;
+  if (then === undefined || !(await isSameSide(bases.sideOf(then.theirs), theirs))) return false;
   if (isMasked && ours?.kind === "file" && then.ours?.kind === "file")
     return ours.stamp !== then.ours.stamp || ours.mode !== then.ours.mode;
-  return !(await isAsRecorded(then.ours, ours));
+  return !(await isSameSide(bases.sideOf(then.ours), ours));
 }
 
-/** A conflict with the overlaps that the fork has not dealt with. */
+/** A conflict, reduced to the overlaps that are still unresolved. */
 export function withoutSettled(conflict: SideConflict, refused: readonly RefusedPath[]): SideConflict {
   const { told, fork, base } = conflict;
   const open = told && openOverlaps(told, refused);
   if (told === undefined || open === undefined || open.length === told.length) return conflict;
-  // A place where lines are gone is shown by its neighbours.
+  // A region without lines is shown by the lines next to it.
   const isOpen = (side: "ours" | "theirs", line: number) =>
     open.some(({ lines }) => line >= lines[side][0] - 1 && line <= lines[side][1]);
   return {
@@ -70,12 +71,5 @@ function openOverlaps(
   refused: readonly RefusedPath[],
 ): readonly ToldOverlap[] {
   const told = refused.flatMap(one => one.told ?? []);
-  return overlaps.filter(overlap => !isDealtWith(overlap, told));
-}
-
-async function isAsRecorded(then: RecordedSide, now: SideAtPath | undefined): Promise<boolean> {
-  if (then === null || now === undefined) return then === null && now === undefined;
-  if (then.kind !== now.kind || then.target !== now.target) return false;
-  if (now.kind !== "symlink" && then.mode !== now.mode) return false;
-  return now.kind !== "file" || contentHash(await now.bytes()) === then.hash;
+  return overlaps.filter(overlap => !isResolved(overlap, told));
 }

@@ -13,7 +13,7 @@ import { Fault } from "../../fault.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { contentAt, namesIn, unlinkIfThere } from "../disk/if-there.ts";
 import { sys, writeAll } from "../disk/syscalls.ts";
-import { stateDirectory, system } from "../errno.ts";
+import { stateDirectory, system, unlessFailing } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { pathOf } from "./power-cut.ts";
@@ -66,7 +66,7 @@ export class Departures {
       [Symbol.dispose]: () => {
         this.#announced.delete(paths);
         this.#lastAnnounced = clock();
-        if (file !== undefined) tryTo(() => unlinkIfThere(file));
+        if (file !== undefined) unlessFailing(() => unlinkIfThere(file));
       },
     };
   }
@@ -139,7 +139,7 @@ export class Departures {
     const { path } = this.#state;
     const owner = join(path, "processes", name.slice(0, name.indexOf(".")), "owner");
     if (sys.lstat(owner) !== undefined && !isDead(owner, socketsOf(path))) return false;
-    tryTo(() => unlinkIfThere(file));
+    unlessFailing(() => unlinkIfThere(file));
     return true;
   }
 
@@ -149,7 +149,7 @@ export class Departures {
     const draft = join(this.#state.own, `departure-${this.#count}`);
     const file = join(this.#folder, name);
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
-    return tryTo(() => {
+    return unlessFailing(() => {
       const fd = sys.open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0o600);
       try {
         writeAll(fd, Buffer.from(paths.join("\0"), "latin1"));
@@ -187,12 +187,4 @@ function isWithinAny(paths: Paths, directories: Paths): boolean {
       if (known.has(at)) return true;
     return false;
   });
-}
-
-function tryTo<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,7 @@
 // Processes with different state directories do not see each other's locks. So each also takes a lock that all
-// processes of a user on this machine share: a lock file in memory, or among the temporary files. It need not outlive
-// the process: locks of dead processes are removed.
-//
-// It is in a world-writable directory, so its name proves nothing. It is opened without following links, its owner
-// and mode are checked on the handle, and everything below is reached through that.
+// processes of a user on this machine share: a file in the user's directory (user-directory.ts). It need not outlive the
+// process: locks of dead processes are removed.
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { atExit } from "../../at-exit.ts";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
@@ -14,12 +10,11 @@ import { sys } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
-import { temporaryDirectory } from "../system/user.ts";
-import { onWindows } from "../windows-path.ts";
 import { isListening, LivenessSocket } from "./liveness-socket.ts";
 import type { Holder } from "./patience.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
-import { isDeadSoon, makeDirectory, openPrivate, socketAt, socketsOf, writeOwner } from "./state.ts";
+import { isDeadSoon, makeDirectory, socketAt, socketsOf, writeOwner } from "./state.ts";
+import { openUserDirectory } from "./user-directory.ts";
 
 interface UserLock {
   /** The address of the held directory. */
@@ -67,15 +62,9 @@ function beat(owner: string): void {
   beaten = now;
 }
 
-/** The directory that all processes of the user share. Faults: `permission_denied` if somebody else made it. */
-export function openShared(): Handle {
-  const shared = !onWindows && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
-  return openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
-}
-
 function build(): UserLock {
   beaten = -beatMs;
-  const held = openShared();
+  const held = openUserDirectory();
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);
   makeDirectory(socketsOf(directory));

@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
-import { errnoOf, system } from "../errno.ts";
+import { errnoOf, system, unlessFailing } from "../errno.ts";
 import { keepsTimes } from "./file-system.ts";
 
 export function readNamedFile(path: string): string {
@@ -134,14 +134,6 @@ export function canonicalPath(path: string): string {
     name = resolve(canonicalPath(parent), target);
   }
   return name;
-}
-
-function unlessFailing<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Makes the directory that a file is to be put in, for its owner alone. */
