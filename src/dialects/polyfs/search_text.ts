@@ -2,6 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { grep } from "../../engine/search/grep.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
@@ -91,12 +92,14 @@ export const searchText = polyfsTool({
     }
     const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
     const unread = isFound ? [] : await unreadNotes(params, place.file === undefined, call);
+    const undecoded = search.report.undecoded?.map(path => place.pathOf({ path, lines: [] }).given);
     const broken = isFound || params.multiline || !params.pattern.includes("\n") ? [] : [breakNote];
     const lines = [
       await results.print(search.report),
       ...anchor,
       ...broken,
       ...unread,
+      ...undecodedNotes(undecoded),
       ...(filter?.notes() ?? []),
     ];
     return text(lines.join("\n"));
@@ -105,6 +108,13 @@ export const searchText = polyfsTool({
 
 const breakNote = "[no line holds a line break; multiline: true searches across lines]";
 const pdfNote = "[the text of a PDF is not searched; read_file shows it]";
+
+/** That files may hold what was not found in them. */
+function undecodedNotes(paths: readonly string[] = []): string[] {
+  if (paths.length === 0) return [];
+  const names = paths.slice(0, 3).map(printable).join(", ") + (paths.length > 3 ? " and others" : "");
+  return [`[${names} may hold more: encoding not certain; read_file with encoding shows the text]`];
+}
 
 /** That nothing was found because what was asked for is not text. */
 async function unreadNotes(

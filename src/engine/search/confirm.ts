@@ -14,6 +14,7 @@ import { fileHits, hitsOf } from "./result-form.ts";
 import type { Query } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import { mostTexts, searchTexts } from "./search-text.ts";
+import { noteUndecoded } from "./undecoded.ts";
 import type { Widened } from "./widen.ts";
 import type { WorkSlice } from "./work-slice.ts";
 
@@ -32,7 +33,9 @@ export interface Confirming {
 }
 
 /** A file whose lines were confirmed, or whose text has to be searched. */
-type Confirmable = FileHits | { readonly text: Buffer; readonly toHits: (hits: TextHits) => FileHits };
+type Confirmable =
+  | FileHits
+  | { readonly path: string; readonly text: Buffer; readonly toHits: (hits: TextHits) => FileHits };
 
 /** Those of the reported files that are what ripgrep took them for, until the limit is reached. */
 export async function* confirmed(
@@ -98,16 +101,16 @@ async function candidateOf(
     (widened !== undefined && !(widened.isExactOnAscii && claims.every(isPlain)));
   if (isUnclear || file.size <= mostDecoded) {
     const head = bytes ?? file.readNow(0, headBytes);
-    if (isUnclear || mayNeedReading(bytes ?? head, reading)) {
+    if (isUnclear || mayNeedReading(head, reading, { isWhole: bytes !== undefined })) {
       const all = bytes ?? (await file.bytes(mostDecoded));
       const text = (await readable(all, reading)) ?? (isUnclear ? all : undefined);
-      if (text !== undefined) return { text, toHits };
+      if (text !== undefined) return { path, text, toHits };
     }
   }
   const isThere = bytes === undefined ? await streamHolds(file, claims, slice) : holdsAll(bytes, claims);
   if (isThere) return named(fileHits(path, whole, lines, count, options));
   // The file changed: its current content decides.
-  return bytes && { text: bytes, toHits };
+  return bytes && { path, text: bytes, toHits };
 }
 
 /** The candidates in their order, without those whose text does not match after all. */
@@ -124,7 +127,9 @@ async function searched(
   return candidates.flatMap(candidate => {
     if (!("text" in candidate)) return [candidate];
     const hits = found[next++];
-    return hits === undefined || hits.count === 0 ? [] : [candidate.toHits(hits)];
+    if (hits !== undefined && hits.count > 0) return [candidate.toHits(hits)];
+    noteUndecoded(report, query, candidate.path, candidate.text, options);
+    return [];
   });
 }
 

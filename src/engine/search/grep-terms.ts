@@ -82,6 +82,8 @@ export interface GrepReport {
    * were left out. "killed": ripgrep was ended from outside, and so was another one after it.
    */
   stopped: "limit" | "files" | "time" | "output" | "memory" | "killed" | undefined;
+  /** The first files without a hit that may have one, if the query is beyond ASCII: nothing shows their encoding. */
+  undecoded?: string[];
 }
 
 export interface TextHits {

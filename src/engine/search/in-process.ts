@@ -14,6 +14,7 @@ import { fileHits, hitsOf, matching, wantedLines } from "./result-form.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import type { Handover, SearchContext } from "./search-context.ts";
 import { rememberSize, sizeOf } from "./tree-size.ts";
+import { noteUndecoded } from "./undecoded.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
@@ -32,6 +33,7 @@ const slowMs = 200;
 /** Yields the files with hits until the end, and returns undefined, or until ripgrep should take over. */
 export async function* searchInProcess({
   start,
+  query,
   find,
   options,
   report,
@@ -55,6 +57,7 @@ export async function* searchInProcess({
   let seen = 0;
   let searched = 0;
   let unreadable = 0;
+  const missed = (path: string) => (bytes: Buffer) => noteUndecoded(report, query, path, bytes, options);
   const handover = (size: number | undefined): Handover => {
     rememberSize(start, size);
     return { behind, hits };
@@ -80,7 +83,7 @@ export async function* searchInProcess({
     if (file === undefined) unreadable++;
     else if (file.size <= maxFileSize) {
       searched++;
-      const lines = await searchText(file, find, options);
+      const lines = await searchText(file, find, options, missed(entry.path));
       if (lines === undefined) return handover(Number.POSITIVE_INFINITY);
       if (lines.length > 0) {
         const count = matching(lines);
@@ -111,6 +114,7 @@ function isLong(spent: number, searched: number, files: number | undefined): boo
 /** The same for one file of the start; undefined if ripgrep has to search it. Anything but a file has no hits. */
 export async function searchFile({
   start,
+  query,
   find,
   options,
   report,
@@ -123,23 +127,33 @@ export async function searchFile({
   }
   if (file.size > maxFileSize) return [];
   if (find === undefined) return undefined;
-  const lines = await searchText(file, find, options);
+  const missed = (bytes: Buffer) => noteUndecoded(report, query, name, bytes, options);
+  const lines = await searchText(file, find, options, missed);
   if (lines === undefined) return undefined;
   report.files = 1;
   return lines.length === 0 ? [] : [fileHits(name, file.whole(), lines, matching(lines), options)];
 }
 
-/** The lines of one file; undefined if it cannot be searched here. Whether it is text matters only if it has hits. */
+/**
+ * The lines of one file; undefined if it cannot be searched here. Whether it is text matters only if it has hits, or
+ * bytes that are not UTF-8; `missed` gets those without a hit.
+ */
 async function searchText(
   file: OpenFile,
   find: Finder,
   options: GrepOptions,
+  missed: (bytes: Buffer) => void,
 ): Promise<GrepLine[] | undefined> {
   if (file.size > largestFile) return undefined;
   const bytes = file.readNow(0, file.size);
-  const text = mayNeedReading(bytes, options.reading) ? await readable(bytes, options.reading) : undefined;
+  const isOdd = mayNeedReading(bytes, options.reading, { isWhole: true });
+  const text = isOdd ? await readable(bytes, options.reading) : undefined;
   const lines = linesWith(find, text ?? bytes, wantedLines(options));
-  return lines?.length === 0 || !(await options.binary?.(file)) ? lines : [];
+  const isMissed = lines?.length === 0 && isOdd && text === undefined;
+  if (lines?.length === 0 && !isMissed) return lines;
+  if (await options.binary?.(file)) return [];
+  if (isMissed) missed(bytes);
+  return lines;
 }
 
 function opened(parent: Directory | undefined, entry: DirectoryEntry): OpenFile | undefined {

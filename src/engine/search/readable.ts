@@ -1,6 +1,7 @@
 // How the bytes of a file are read when they are searched: as the caller reads them, so that a search
 // finds the words that reading shows, on the lines that it numbers.
 import { isUtf8 } from "node:buffer";
+import { detect } from "../text/detect.ts";
 import { breaksOf } from "../text/endings.ts";
 import { decode } from "../text/text.ts";
 
@@ -24,12 +25,24 @@ export async function readable(
   return Buffer.from(breaksOf(bytes.toString("latin1")).body, "latin1");
 }
 
-/** Whether a file that begins like this may have to be read in another way than byte by byte. */
-export function mayNeedReading(head: Buffer, reading: EncodingPolicy = "utf-8"): boolean {
+/** Whether text beyond ASCII in a file is missed, because nothing shows its encoding. */
+export function isUndecoded(bytes: Buffer, reading: EncodingPolicy = "utf-8"): boolean {
+  if (reading !== "detected" || isUtf8(bytes)) return false;
+  const { encoding, certain } = detect(bytes, { legacy: true });
+  return encoding === "utf-8" && !certain;
+}
+
+/** Whether a file that begins like this, or is this, may have to be read in another way than byte by byte. */
+export function mayNeedReading(
+  head: Buffer,
+  reading: EncodingPolicy = "utf-8",
+  { isWhole = false } = {},
+): boolean {
   if (isWide(head) || hasOnlyCarriageReturns(head)) return true;
   if (reading !== "detected") return false;
-  // The last character may be cut in two.
-  return head.includes(0) || !isUtf8(head.subarray(0, Math.max(0, head.length - 4)));
+  if (head.includes(0)) return true;
+  // The last character of a part may be cut in two.
+  return !isUtf8(isWhole ? head : head.subarray(0, Math.max(0, head.length - 4)));
 }
 
 /** UTF-16 by its mark. */

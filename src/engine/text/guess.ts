@@ -125,7 +125,7 @@ function singleByte(bytes: Buffer): Guess | undefined {
   let runs = 0;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] ?? 0;
-    if (byte < 0x80) continue;
+    if (byte < 0x80 || isSignApart(bytes, i)) continue;
     high.push(byte);
     if (i === 0 || (bytes[i - 1] ?? 0) < 0x80) runs += 1;
   }
@@ -143,6 +143,21 @@ function singleByte(bytes: Buffer): Guess | undefined {
     high.length / runs < 1.3 || (high.length / runs <= 2 && asciiLettersBeside(bytes) > high.length);
   if (high.length < 3 || !isLatin || share(high, byte => western.has(byte)) <= 0.9) return undefined;
   return { encoding: "windows-1252", certain: isClearly1252(high) };
+}
+
+/**
+ * Whether a byte that is a sign in windows-1252, such as ¼ or ±, stands apart from letters. It says nothing then: the
+ * languages that have a letter in its place use that inside words.
+ */
+function isSignApart(bytes: Buffer, at: number): boolean {
+  const byte = bytes[at] ?? 0;
+  const isSign = (byte > 0xa0 && byte < 0xc0) || byte === 0xd7 || byte === 0xf7;
+  return isSign && !western.has(byte) && !isLetter(bytes[at - 1]) && !isLetter(bytes[at + 1]);
+}
+
+/** Whether a byte may be a letter in some alphabet: one of ASCII, or any beyond it. */
+function isLetter(byte = 0): boolean {
+  return byte >= 0x80 || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }
 
 /** The letters of ASCII in words with bytes beyond it: most letters of a Latin text, and none of another script. */
