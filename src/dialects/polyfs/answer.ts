@@ -78,6 +78,22 @@ export function shownLine(line: string, left: number | "some" = 0): string {
   return cut > 0 ? `${text} […${number(cut)} more characters]` : text;
 }
 
+/** Characters of a long line that are shown before a match in it. */
+const beforeMatch = 500;
+
+/** Whether a match at this offset is in the part of a long line that is shown anyway. */
+export function isShownFromStart(at: number): boolean {
+  return at + beforeMatch <= longestLine;
+}
+
+/** The part of a long line around a match at an offset. */
+export function shownMatch(line: string, at: number): string {
+  const half = /[\udc00-\udfff]/.test(line[at - beforeMatch] ?? "") ? 1 : 0;
+  const from = at - beforeMatch - half;
+  const where = `[…${number(from)} characters; match at column ${number(at + 1)}]`;
+  return `${where} ${shownLine(line.slice(from))}`;
+}
+
 /** Whether a line of this many characters is shown without being cut. */
 export function isShownWhole(characters: number): boolean {
   return characters <= longestLine;

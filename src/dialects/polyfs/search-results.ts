@@ -3,13 +3,14 @@ import type { CallContext } from "../../contract/context.ts";
 import { isNotebook } from "../../engine/document/notebook.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
+import { once } from "../../engine/once.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { sourceOf, type VersionedText } from "../../engine/syntax/known-structures.ts";
 import { startsAsPdf } from "../../engine/text/detect.ts";
-import { LineIndex } from "../../engine/text/lines.ts";
+import { countLines, LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { counted, number, shownLine } from "./answer.ts";
+import { counted, isShownFromStart, isShownWhole, number, shownLine, shownMatch } from "./answer.ts";
 import { type ShownHit, SymbolsAround } from "./search-code.ts";
 import { SearchPage, type SearchPageOptions } from "./search-page.ts";
 
@@ -18,7 +19,17 @@ interface InspectedFile {
   readonly source?: VersionedText | undefined;
   /** What is searched is not what is read. */
   readonly isDocument?: boolean;
-  textOf(line: FoundLine): string;
+  /** What is shown of a row of a found line. */
+  textOf(row: Row): string;
+}
+
+/** One line of a match, or of context. */
+interface Row {
+  readonly number: number;
+  readonly text: string;
+  readonly cut: boolean;
+  /** Where the match begins, in bytes; undefined on its other lines, and on those of context. */
+  readonly column: number | undefined;
 }
 
 export interface Results {
@@ -91,19 +102,28 @@ export class LineResults implements Results {
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
     let last: number | undefined;
+    let isOut = false; // of room
     const shown: ShownHit[] = [];
     for (const line of this.#near(lines, hits)) {
-      const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
-      const body = shownLine(textOf(line), line.cut ? "some" : 0);
       const mark = isHit(line) ? ":" : "-";
-      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${body}`;
       const place = this.#page.next;
-      if (!this.#page.print(printed, left)) break;
-      if (last === undefined) this.#files++;
-      if (isHit(line)) shown.push({ line: line.number, place });
+      // The first lines of a match may have been shown as the last ones of another.
+      const rows = rowsOf(line).filter(row => row.number > (last ?? 0));
+      for (const [i, row] of rows.entries()) {
+        const isApart = this.#context > 0 && last !== undefined && row.number > last + 1;
+        const printed = `${before}${isApart ? "--\n" : ""}${row.number}${mark} ${textOf(row)}`;
+        if (!this.#page.print(printed, i === 0 ? left : left - 1)) {
+          if (i > 0) this.#page.note(`[this match goes on to line ${lastOf(line)}]`);
+          isOut = true;
+          break;
+        }
+        if (last === undefined) this.#files++;
+        if (isHit(line) && i === 0) shown.push({ line: line.number, place });
+        before = "";
+        last = row.number;
+      }
+      if (isOut) break;
       if (isHit(line)) left--;
-      before = "";
-      last = line.number;
     }
     if (source !== undefined) this.#symbols.add(source, shown);
   }
@@ -111,8 +131,8 @@ export class LineResults implements Results {
   /** The hits with their own context: without the hits left for another page, and their context. */
   #near(lines: readonly FoundLine[], hits: readonly FoundLine[]): FoundLine[] {
     const taken = new Set(hits);
-    const numbers = hits.map(hit => hit.number);
-    const isNear = ({ number: at }: FoundLine) => numbers.some(n => Math.abs(n - at) <= this.#context);
+    const ranges = hits.map(hit => [hit.number - this.#context, lastOf(hit) + this.#context] as const);
+    const isNear = ({ number: at }: FoundLine) => ranges.some(([from, to]) => from <= at && at <= to);
     return lines.filter(line => (isHit(line) ? taken.has(line) : isNear(line)));
   }
 
@@ -125,18 +145,23 @@ export class LineResults implements Results {
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
       const isDocument = startsAsPdf(bytes);
       const source = sourceOf(path.given, version, body);
-      if (codec.name === "utf-8") return { version, source, isDocument, textOf: ({ text }) => text };
-      const index = new LineIndex(body);
-      return {
-        version,
-        source,
-        isDocument,
-        textOf: ({ number: at, text }) =>
-          text.includes("\ufffd") ? body.slice(index.start(at), index.end(at)) : text,
+      const index = once(() => new LineIndex(body));
+      const lineAt = (at: number) => body.slice(index().start(at), index().end(at));
+      const isUtf8 = codec.name === "utf-8";
+      const textOf = (row: Row): string => {
+        const { number: at, column, cut } = row;
+        const text = !isUtf8 && row.text.includes("\ufffd") ? lineAt(at) : row.text;
+        if (column === undefined || (!cut && isShownWhole(text.length))) return shownLine(text, cutMark(row));
+        const line = lineAt(at);
+        // A column counts bytes of the file, or of UTF-8 where the file had to be decoded.
+        const ahead = (isUtf8 ? codec.encode(line) : Buffer.from(line)).subarray(0, column);
+        const offset = (isUtf8 ? codec.decode(ahead) : ahead.toString()).length;
+        return isShownFromStart(offset) ? shownLine(text, cutMark(row)) : shownMatch(line, offset);
       };
+      return { version, source, isDocument, textOf };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return { textOf: ({ text }) => text };
+      return { textOf: row => shownLine(row.text, cutMark(row)) };
     }
   }
 
@@ -151,6 +176,25 @@ export class LineResults implements Results {
     const found = counted(this.#page.shown, "match", "matches");
     return this.#page.end(`${found} in ${counted(this.#files, "file")}`, report);
   }
+}
+
+/** The lines of a match, or the one of context. */
+function rowsOf({ number: first, text, column, cut }: FoundLine): Row[] {
+  const texts = text.split("\n");
+  return texts.map((row, i) => ({
+    number: first + i,
+    text: i < texts.length - 1 ? row.replace(/\r$/, "") : row,
+    cut: cut && i === texts.length - 1,
+    column: i === 0 ? column : undefined,
+  }));
+}
+
+function lastOf({ number: first, text }: FoundLine): number {
+  return first + countLines(text, "split") - 1;
+}
+
+function cutMark({ cut }: Row): "some" | 0 {
+  return cut ? "some" : 0;
 }
 
 function isHit({ column }: FoundLine): boolean {

@@ -1,4 +1,5 @@
-// `search_text`: lines that match, grouped by file; or the files, or how many lines match in each.
+// `search_text`: lines that match, grouped by file; or the files, or how many match in each. The matches that begin on
+// one line count as one, whether or not they go on to other lines.
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
@@ -71,6 +72,8 @@ export const searchText = polyfsTool({
       after: context,
       binary: file => isNoText(file.readNow(0, sample)),
       reading: "detected",
+      columns: true,
+      perMatch: kind === "text" && params.multiline ? "line" : undefined,
       limit: output === "count" || kind !== "text" ? undefined : offset + limit + 1,
       form: kind === "text" ? given[output] : "lines",
       maxLineBytes,

@@ -10,7 +10,7 @@ import type { HitBlock } from "./first-blocks.ts";
 import type { FileHits, GrepOptions, GrepReport, TextHits } from "./grep-terms.ts";
 import { isWide, mayNeedReading, readable } from "./readable.ts";
 import type { Reopener } from "./reopen.ts";
-import { fileHits, hitsOf } from "./result-form.ts";
+import { fileHits, hitsOf, matching } from "./result-form.ts";
 import type { Query } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import { mostTexts, searchTexts } from "./search-text.ts";
@@ -19,9 +19,10 @@ import type { Widened } from "./widen.ts";
 import type { WorkSlice } from "./work-slice.ts";
 
 const smallBytes = 4 * 1024 * 1024;
-/** Larger files are treated as UTF-8. */
+/** Larger files are treated as UTF-8, and not searched again as a whole. */
 const mostDecoded = 64 * 1024 * 1024;
 const headBytes = 64 * 1024;
+const lineFeed = Buffer.from("\n");
 
 export interface Confirming {
   readonly start: Directory;
@@ -99,7 +100,8 @@ async function candidateOf(
     options.perMatch ||
     file.isMasked ||
     (widened !== undefined && !(widened.isExactOnAscii && claims.every(isPlain)));
-  if (isUnclear || file.size <= mostDecoded) {
+  const isHuge = file.size > mostDecoded && !file.isMasked;
+  if (!isHuge) {
     const head = bytes ?? file.readNow(0, headBytes);
     if (isUnclear || mayNeedReading(head, reading, { isWhole: bytes !== undefined })) {
       const all = bytes ?? (await file.bytes(mostDecoded));
@@ -108,9 +110,27 @@ async function candidateOf(
     }
   }
   const isThere = bytes === undefined ? await streamHolds(file, claims, slice) : holdsAll(bytes, claims);
-  if (isThere) return named(fileHits(path, whole, lines, count, options));
+  const isSure = !isHuge || !isUnclear || options.perMatch || proof !== undefined;
+  if (isThere && isSure) return named(fileHits(path, whole, lines, count, options));
+  if (isThere) return { path, text: joined(claims), toHits: found => toHits(among(lines, found)) };
   // The file changed: its current content decides.
   return bytes && { path, text: bytes, toHits };
+}
+
+/** Lines as a text, one line for each. */
+function joined(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap(line => [line, lineFeed]));
+}
+
+/** The lines of a file without those that did not match when their joined text was searched. */
+function among(lines: readonly GrepLine[], { lines: found }: TextHits): TextHits {
+  const columns = new Map(found.map(({ number, column }) => [number - 1, column]));
+  const kept = lines.flatMap((line, i) => {
+    if (line.column === undefined) return [line];
+    const column = columns.get(i);
+    return column === undefined ? [] : [{ ...line, column }];
+  });
+  return { lines: kept, count: matching(kept) };
 }
 
 /** The candidates in their order, without those whose text does not match after all. */

@@ -1,6 +1,7 @@
 // The matches of a multi-line search, each with all its lines, in texts that we hold. ripgrep's plain output does not
 // tell where one match ends and the next begins, so it is run with JSON output, only if the matches themselves count.
 
+import { append } from "../append.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
@@ -14,32 +15,60 @@ type MatchRange = readonly [start: number, end: number];
 /** A line of more matches than fit here is not searched to its end: parsing them would block all other calls. */
 const longestMessage = 32 * 1024 * 1024;
 
-/** Undefined if ripgrep did not finish. */
+/** The matches of each text. Undefined if ripgrep did not finish. */
 export async function matchesIn(
   start: Directory,
   query: Query,
-  text: Buffer,
+  texts: readonly Buffer[],
   options: GrepOptions,
-): Promise<TextHits | undefined> {
-  const ranges = await rangesIn(start, { ...query, eachMatch: true }, text, options);
-  if (ranges === undefined) return undefined;
-  const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
-  return { lines, count: ranges.length };
+): Promise<(TextHits | undefined)[]> {
+  const files = texts.map(text => UnnamedFile.of(text));
+  try {
+    const there = files.filter(file => file !== undefined);
+    const isAll = there.length === files.length;
+    const found = isAll ? await rangesIn(start, { ...query, eachMatch: true }, there, options) : undefined;
+    return texts.map((text, i) => {
+      const all = found?.[i];
+      if (all === undefined) return undefined;
+      const ranges = options.perMatch === "line" ? byFirstLine(text, all) : all;
+      const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
+      return { lines, count: ranges.length };
+    });
+  } finally {
+    for (const file of files) file?.[Symbol.dispose]();
+  }
 }
 
+/** The matches that begin on one line as one. */
+function byFirstLine(text: Buffer, ranges: readonly MatchRange[]): MatchRange[] {
+  const merged: MatchRange[] = [];
+  let lineEnd = -1; // of the line on which the last one begins
+  for (const range of ranges) {
+    const last = merged.at(-1);
+    if (last !== undefined && range[0] <= lineEnd) {
+      merged[merged.length - 1] = [last[0], Math.max(last[1], range[1])];
+      continue;
+    }
+    const end = text.indexOf(10, range[0]);
+    lineEnd = end < 0 ? text.length : end;
+    merged.push(range);
+  }
+  return merged;
+}
+
+/** The ranges of the matches in each file, in the order of the files. */
 async function rangesIn(
   start: Directory,
   query: Query,
-  text: Buffer,
+  files: readonly UnnamedFile[],
   { signal, timeoutMs }: GrepOptions,
-): Promise<MatchRange[] | undefined> {
-  using file = UnnamedFile.of(text);
-  if (file === undefined) return undefined;
+): Promise<MatchRange[][] | undefined> {
   const printing = { before: 0, after: 0 };
-  const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(file, 0)]);
-  const child = await startRipgrep(start, args, { signal, files: [file.fd] });
+  const paths = files.map(fileAddress);
+  const args = searchArguments(query, printing, ["--no-ignore", "--json"], paths);
+  const child = await startRipgrep(start, args, { signal, files: files.map(({ fd }) => fd) });
   using _ = killedAfter(child, timeoutMs);
-  const ranges: MatchRange[] = [];
+  const ranges: MatchRange[][] = files.map(() => []);
   let pending: Buffer[] = [];
   let length = 0;
   const { code } = await child.read(chunk => {
@@ -47,7 +76,8 @@ async function rangesIn(
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, at)) {
       const message = Buffer.concat([...pending, chunk.subarray(at, end)]).toString("utf8");
       [pending, length, at] = [[], 0, end + 1];
-      for (const range of rangesOf(message)) ranges.push(range);
+      const { path, found } = rangesOf(message);
+      if (found.length > 0) append(ranges[paths.indexOf(path)] ?? [], found);
     }
     length += chunk.length - at;
     pending.push(Buffer.from(chunk.subarray(at)));
@@ -59,15 +89,19 @@ async function rangesIn(
 interface RipgrepMessage {
   readonly type: string;
   readonly data: {
+    readonly path: { readonly text: string };
     readonly absolute_offset: number;
     readonly submatches: readonly { readonly start: number; readonly end: number }[];
   };
 }
 
-function rangesOf(message: string): MatchRange[] {
+function rangesOf(message: string): { readonly path: string; readonly found: MatchRange[] } {
   const { type, data } = JSON.parse(message) as RipgrepMessage;
-  if (type !== "match") return [];
-  return data.submatches.map(({ start, end }) => [data.absolute_offset + start, data.absolute_offset + end]);
+  if (type !== "match") return { path: "", found: [] };
+  const found = data.submatches.map(
+    ({ start, end }): MatchRange => [data.absolute_offset + start, data.absolute_offset + end],
+  );
+  return { path: data.path.text, found };
 }
 
 function linesOf(text: Buffer, ranges: readonly MatchRange[], options: GrepOptions): GrepLine[] {

@@ -1,6 +1,7 @@
 // Searches texts in memory instead of files by path: decoded texts, and files that have to be searched again.
 // Literals are found in this process, expressions by ripgrep, which gets the texts as open files without a name.
 
+import { append } from "../append.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
@@ -22,7 +23,8 @@ export async function searchTexts(
 ): Promise<(TextHits | undefined)[]> {
   if (options.perMatch && query.multiline && options.form !== "files") {
     const all: (TextHits | undefined)[] = [];
-    for (const text of texts) all.push(await matchesIn(start, query, text, options));
+    for (let at = 0; at < texts.length; at += mostTexts)
+      append(all, await matchesIn(start, query, texts.slice(at, at + mostTexts), options));
     return all;
   }
   const find = literalFinder(query);

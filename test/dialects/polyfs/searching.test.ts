@@ -76,10 +76,97 @@ describe("search_text", () => {
     expect(await files({ pattern: "one (1)\r\n  two", literal: true })).toBe(all);
     expect(
       await server.says("search_text", { path: "crlf.txt", pattern: "two\\nthree", multiline: true }),
-    ).toMatch(/\n2: {3}two\n3: three\n\[2 matches in 1 file\]$/);
+    ).toMatch(/\n2: {3}two\n3: three\n\[1 match in 1 file\]$/);
     expect(await server.says("search_text", { pattern: "one (1)\n  two", literal: true })).toBe(
       "[no matches]\n[no line holds a line break; multiline: true searches across lines]",
     );
+  });
+
+  it("counts a match over several lines once, on pages and in counts, and shows each line once", async () => {
+    await using fixture = new Fixture({
+      "a.txt": "begin\n1\nend begin\n2\nend\nbegin x end begin y end\nlast\n",
+      "b.txt": "begin\r\n3\r\nend\r\n",
+      "latin.txt": Buffer.from("gr\xf6\xdfe sch\xf6n\nbegin\n\xfcber end\n", "latin1"),
+    });
+    const server = await fixture.serve();
+    const query = { pattern: "begin.*?end", multiline: true };
+    const said = (params: object) => server.says("search_text", { ...query, ...params });
+    const plain = (text: string) => text.replaceAll(/ · v:\w+/g, "");
+    expect(plain(await said({}))).toBe(
+      [
+        "a.txt\n1: begin\n2: 1\n3: end begin\n4: 2\n5: end\n6: begin x end begin y end\n",
+        "b.txt\n1: begin\n2: 3\n3: end\n",
+        "latin.txt\n2: begin\n3: über end\n[5 matches in 3 files]",
+      ].join("\n"),
+    );
+    expect(await said({ output: "count" })).toBe(
+      "5 matches in 3 files\na.txt: 3\nb.txt: 1\nlatin.txt: 1\n[3 files]",
+    );
+    expect(plain(await said({ limit: 2 }))).toBe(
+      "a.txt\n1: begin\n2: 1\n3: end begin\n4: 2\n5: end\n[2 matches in 1 file shown; there are more: offset=2]",
+    );
+    expect(plain(await said({ limit: 2, offset: 2 }))).toBe(
+      "a.txt\n6: begin x end begin y end\n\nb.txt\n1: begin\n2: 3\n3: end\n[2 matches in 2 files shown; there are more: offset=4]",
+    );
+    expect(plain(await said({ path: "latin.txt", context: 1 }))).toBe(
+      "latin.txt\n1- größe schön\n2: begin\n3: über end\n[1 match in 1 file]",
+    );
+    expect(plain(await said({ path: "a.txt", pattern: "x end begin", context: 1 }))).toBe(
+      "a.txt\n5- end\n6: begin x end begin y end\n7- last\n[1 match in 1 file]",
+    );
+    for (const output of ["count", "content"])
+      expect(await said({ pattern: "e", output, multiline: true })).toBe(
+        await said({ pattern: "e", output, multiline: false }),
+      );
+  });
+
+  it("ends within a match that is longer than an answer, and goes on after it", async () => {
+    const row = "x".repeat(100);
+    await using fixture = new Fixture({ "a.txt": `begin\n${`${row}\n`.repeat(2000)}end\nbegin\nend\n` });
+    const server = await fixture.serve();
+    const query = { pattern: "begin.*?end", multiline: true };
+    const first = await server.says("search_text", query);
+    expect(first).toMatch(
+      /x\n\[this match goes on to line 2002\]\n\[1 match in 1 file shown; there are more: offset=1\]$/,
+    );
+    expect(await server.says("search_text", { ...query, offset: 1 })).toMatch(
+      /\n2003: begin\n2004: end\n\[1 match in 1 file\]$/,
+    );
+  });
+
+  it.each([
+    ["plain text", { pattern: "needle", path: "far.js" }],
+    ["a tree", { pattern: "needle" }],
+    ["a tree again", { pattern: "needle" }],
+    ["an expression", { pattern: "ne+dle" }],
+    ["a look-ahead", { pattern: "needle(?=;)" }],
+    ["text beyond ASCII", { pattern: "ö needle" }],
+    ["several lines", { pattern: "needle.+second", multiline: true }],
+  ])("shows the part of a long line around the match, with its column: %s", async (_, params) => {
+    const line = `${"ab😀 ".repeat(2000)}ö needle; ${"z".repeat(5000)}`;
+    await using fixture = new Fixture({
+      "far.js": `first\n${line}\nsecond\n`,
+      "legacy.txt": Buffer.from(
+        `gr\xf6\xdfe sch\xf6n \xfcber\n${"y".repeat(9000)}\xf6 needle;\nsecond\n`,
+        "latin1",
+      ),
+      "wide.txt": Buffer.from(`\ufeff${"y".repeat(9000)}ö needle;\nsecond\n`, "utf16le"),
+    });
+    const server = await fixture.serve();
+    const said = await server.says("search_text", params);
+    const [, head = "", shown = ""] = /^2: (\[.*?\]) (.*)$/m.exec(said) ?? [];
+    const at = line.indexOf(params.pattern.startsWith("ö") ? "ö" : "needle");
+    expect(head).toMatch(
+      new RegExp(`^\\[…\\d,\\d{3} characters; match at column ${(at + 1).toLocaleString("en")}\\]$`),
+    );
+    expect(shown).toMatch(/ö needle; z+ \[…\d,\d{3} more characters\]$/);
+    expect(shown.length).toBeLessThan(2100);
+    expect(said.isWellFormed() && !said.includes("\ufffd")).toBe(true);
+    if ("path" in params) return;
+    expect(said).toMatch(
+      /^legacy\.txt .*\n2: \[…8,5\d\d characters; match at column 9,00[13]\] y+ö needle;/m,
+    );
+    expect(said).toMatch(/^wide\.txt .*\n1: \[…8,5\d\d characters; match at column 9,00[13]\] y+ö needle;/m);
   });
 
   it("lists files, and counts per file", async () => {
@@ -131,7 +218,7 @@ describe("search_text", () => {
   });
 
   it("cuts long lines with a mark", async () => {
-    const said = await server.says("search_text", { pattern: "needle" });
+    const said = await server.says("search_text", { pattern: "yyy" });
     expect(said).toMatch(/\n1: y{2000} \[…\]\n/);
   });
 
