@@ -20,11 +20,11 @@ interface InspectedFile {
   /** What is searched is not what is read. */
   readonly isDocument?: boolean;
   /** What is shown of a row of a found line. */
-  textOf(row: Row): string;
+  textOf(row: HitRow): string;
 }
 
 /** One line of a match, or of context. */
-interface Row {
+interface HitRow {
   readonly number: number;
   readonly text: string;
   readonly cut: boolean;
@@ -107,9 +107,7 @@ export class LineResults implements Results {
     for (const line of this.#near(lines, hits)) {
       const mark = isHit(line) ? ":" : "-";
       const place = this.#page.next;
-      // The first lines of a match may have been shown as the last ones of another.
-      const rows = rowsOf(line).filter(row => row.number > (last ?? 0));
-      for (const [i, row] of rows.entries()) {
+      for (const [i, row] of rowsOf(line).entries()) {
         const isApart = this.#context > 0 && last !== undefined && row.number > last + 1;
         const printed = `${before}${isApart ? "--\n" : ""}${row.number}${mark} ${textOf(row)}`;
         if (!this.#page.print(printed, i === 0 ? left : left - 1)) {
@@ -148,7 +146,7 @@ export class LineResults implements Results {
       const index = once(() => new LineIndex(body));
       const lineAt = (at: number) => body.slice(index().start(at), index().end(at));
       const isUtf8 = codec.name === "utf-8";
-      const textOf = (row: Row): string => {
+      const textOf = (row: HitRow): string => {
         const { number: at, column, cut } = row;
         const text = !isUtf8 && row.text.includes("\ufffd") ? lineAt(at) : row.text;
         if (column === undefined || (!cut && isShownWhole(text.length))) return shownLine(text, cutMark(row));
@@ -179,7 +177,7 @@ export class LineResults implements Results {
 }
 
 /** The lines of a match, or the one of context. */
-function rowsOf({ number: first, text, column, cut }: FoundLine): Row[] {
+function rowsOf({ number: first, text, column, cut }: FoundLine): HitRow[] {
   const texts = text.split("\n");
   return texts.map((row, i) => ({
     number: first + i,
@@ -193,7 +191,7 @@ function lastOf({ number: first, text }: FoundLine): number {
   return first + countLines(text, "split") - 1;
 }
 
-function cutMark({ cut }: Row): "some" | 0 {
+function cutMark({ cut }: HitRow): "some" | 0 {
   return cut ? "some" : 0;
 }
 

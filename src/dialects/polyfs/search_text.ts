@@ -1,5 +1,5 @@
-// `search_text`: lines that match, grouped by file; or the files, or how many match in each. The matches that begin on
-// one line count as one, whether or not they go on to other lines.
+// `search_text`: lines that match, grouped by file; or the files, or how many match in each. Matches that share a line
+// count as one, whether or not they go on to other lines.
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";

@@ -33,8 +33,8 @@ export interface GrepOptions extends Scope, WorkLimits {
   /** Lines are cut here. */
   readonly maxLineBytes?: number | undefined;
   /**
-   * In a multi-line search: a hit is a match with all its lines, and not each of them. With "line", the matches that
-   * begin on one line are one hit, as in other searches.
+   * In a multi-line search: a hit is a match with all its lines, and not each of them. With "line", matches that share
+   * a line are one hit, as in other searches; where a single line is too long for that, each line is one.
    */
   readonly perMatch?: boolean | "line" | undefined;
   /**

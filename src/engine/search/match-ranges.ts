@@ -6,7 +6,7 @@ import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
 import { wantedLines } from "./result-form.ts";
-import { fileAddress, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { fileAddress, isChained, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 
 /** Bytes of the text. */
@@ -14,6 +14,7 @@ type MatchRange = readonly [start: number, end: number];
 
 /** A line of more matches than fit here is not searched to its end: parsing them would block all other calls. */
 const longestMessage = 32 * 1024 * 1024;
+const longestChain = 4 * 1024 * 1024;
 
 /** The matches of each text. Undefined if ripgrep did not finish. */
 export async function matchesIn(
@@ -26,11 +27,11 @@ export async function matchesIn(
   try {
     const there = files.filter(file => file !== undefined);
     const isAll = there.length === files.length;
-    const found = isAll ? await rangesIn(start, { ...query, eachMatch: true }, there, options) : undefined;
+    const found = isAll ? await rangesIn(start, query, there, options) : undefined;
     return texts.map((text, i) => {
       const all = found?.[i];
       if (all === undefined) return undefined;
-      const ranges = options.perMatch === "line" ? byFirstLine(text, all) : all;
+      const ranges = options.perMatch === "line" ? joinedByLine(text, all) : all;
       const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
       return { lines, count: ranges.length };
     });
@@ -39,30 +40,37 @@ export async function matchesIn(
   }
 }
 
-/** The matches that begin on one line as one. */
-function byFirstLine(text: Buffer, ranges: readonly MatchRange[]): MatchRange[] {
+/** Matches that share a line as one. */
+function joinedByLine(text: Buffer, ranges: readonly MatchRange[]): MatchRange[] {
   const merged: MatchRange[] = [];
-  let lineEnd = -1; // of the line on which the last one begins
+  let lineEnd = -1; // of the line on which the last one ends
+  const endOf = ([start, end]: MatchRange): number => {
+    const at = text.indexOf(10, Math.max(start, end - 1));
+    return at < 0 ? text.length : at;
+  };
   for (const range of ranges) {
     const last = merged.at(-1);
     if (last !== undefined && range[0] <= lineEnd) {
       merged[merged.length - 1] = [last[0], Math.max(last[1], range[1])];
-      continue;
-    }
-    const end = text.indexOf(10, range[0]);
-    lineEnd = end < 0 ? text.length : end;
-    merged.push(range);
+    } else merged.push(range);
+    lineEnd = Math.max(lineEnd, endOf(range));
   }
   return merged;
 }
 
-/** The ranges of the matches in each file, in the order of the files. */
+/**
+ * The ranges of the matches in each file, in the order of the files. Where matches that share a line are one, a chain
+ * of them is found at once (match-chain.ts).
+ */
 async function rangesIn(
   start: Directory,
-  query: Query,
+  asked: Query,
   files: readonly UnnamedFile[],
-  { signal, timeoutMs }: GrepOptions,
+  options: GrepOptions,
 ): Promise<MatchRange[][] | undefined> {
+  const { signal, timeoutMs, perMatch } = options;
+  const query = perMatch === "line" ? asked : { ...asked, eachMatch: true };
+  const longest = perMatch === "line" ? longestChain : longestMessage;
   const printing = { before: 0, after: 0 };
   const paths = files.map(fileAddress);
   const args = searchArguments(query, printing, ["--no-ignore", "--json"], paths);
@@ -81,8 +89,10 @@ async function rangesIn(
     }
     length += chunk.length - at;
     pending.push(Buffer.from(chunk.subarray(at)));
-    if (length > longestMessage) child.kill();
+    if (length > longest) child.kill();
   });
+  if (code === 2 && isChained(query))
+    return await rangesIn(start, { ...asked, eachMatch: true }, files, options);
   return code === 0 || code === 1 ? ranges : undefined;
 }
 

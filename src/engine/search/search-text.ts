@@ -25,7 +25,7 @@ export async function searchTexts(
     const all: (TextHits | undefined)[] = [];
     for (let at = 0; at < texts.length; at += mostTexts)
       append(all, await matchesIn(start, query, texts.slice(at, at + mostTexts), options));
-    return all;
+    return options.perMatch === "line" ? await withLines(start, query, texts, all, options) : all;
   }
   const find = literalFinder(query);
   const wanted = wantedLines(options);
@@ -33,6 +33,17 @@ export async function searchTexts(
     const lines = find && linesWith(find, text, wanted);
     return lines && { lines, count: matching(lines) };
   });
+  return await withLines(start, query, texts, found, options);
+}
+
+/** What was found, and the lines of those texts for which nothing is known. */
+async function withLines(
+  start: Directory,
+  query: Query,
+  texts: readonly Buffer[],
+  found: (TextHits | undefined)[],
+  options: GrepOptions,
+): Promise<(TextHits | undefined)[]> {
   const left = texts.flatMap((text, i) => (found[i] === undefined ? [{ text, i }] : []));
   for (let at = 0; at < left.length; at += mostTexts) {
     const some = left.slice(at, at + mostTexts);

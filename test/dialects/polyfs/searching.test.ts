@@ -84,7 +84,7 @@ describe("search_text", () => {
 
   it("counts a match over several lines once, on pages and in counts, and shows each line once", async () => {
     await using fixture = new Fixture({
-      "a.txt": "begin\n1\nend begin\n2\nend\nbegin x end begin y end\nlast\n",
+      "a.txt": "begin\n1\nend\nbegin\n2\nend begin\nend\nbegin x end begin y end\nlast\n",
       "b.txt": "begin\r\n3\r\nend\r\n",
       "latin.txt": Buffer.from("gr\xf6\xdfe sch\xf6n\nbegin\n\xfcber end\n", "latin1"),
     });
@@ -94,7 +94,7 @@ describe("search_text", () => {
     const plain = (text: string) => text.replaceAll(/ · v:\w+/g, "");
     expect(plain(await said({}))).toBe(
       [
-        "a.txt\n1: begin\n2: 1\n3: end begin\n4: 2\n5: end\n6: begin x end begin y end\n",
+        "a.txt\n1: begin\n2: 1\n3: end\n4: begin\n5: 2\n6: end begin\n7: end\n8: begin x end begin y end\n",
         "b.txt\n1: begin\n2: 3\n3: end\n",
         "latin.txt\n2: begin\n3: über end\n[5 matches in 3 files]",
       ].join("\n"),
@@ -103,21 +103,32 @@ describe("search_text", () => {
       "5 matches in 3 files\na.txt: 3\nb.txt: 1\nlatin.txt: 1\n[3 files]",
     );
     expect(plain(await said({ limit: 2 }))).toBe(
-      "a.txt\n1: begin\n2: 1\n3: end begin\n4: 2\n5: end\n[2 matches in 1 file shown; there are more: offset=2]",
+      "a.txt\n1: begin\n2: 1\n3: end\n4: begin\n5: 2\n6: end begin\n7: end\n[2 matches in 1 file shown; there are more: offset=2]",
     );
     expect(plain(await said({ limit: 2, offset: 2 }))).toBe(
-      "a.txt\n6: begin x end begin y end\n\nb.txt\n1: begin\n2: 3\n3: end\n[2 matches in 2 files shown; there are more: offset=4]",
+      "a.txt\n8: begin x end begin y end\n\nb.txt\n1: begin\n2: 3\n3: end\n[2 matches in 2 files shown; there are more: offset=4]",
     );
     expect(plain(await said({ path: "latin.txt", context: 1 }))).toBe(
       "latin.txt\n1- größe schön\n2: begin\n3: über end\n[1 match in 1 file]",
     );
     expect(plain(await said({ path: "a.txt", pattern: "x end begin", context: 1 }))).toBe(
-      "a.txt\n5- end\n6: begin x end begin y end\n7- last\n[1 match in 1 file]",
+      "a.txt\n7- end\n8: begin x end begin y end\n9- last\n[1 match in 1 file]",
     );
     for (const output of ["count", "content"])
       expect(await said({ pattern: "e", output, multiline: true })).toBe(
         await said({ pattern: "e", output, multiline: false }),
       );
+  });
+
+  it("searches across lines in linear time where a line is all matches, and in one too long to tell them apart", async () => {
+    await using fixture = new Fixture({
+      "min.js": `first\n${"a=b;".repeat(500_000)}\nlast a\n`,
+      "one.js": '\\"a'.repeat(1_000_000),
+    });
+    const server = await fixture.serve();
+    expect(await server.says("search_text", { pattern: "a|b", multiline: true, output: "count" })).toBe(
+      "3 matches in 2 files\nmin.js: 2\none.js: 1\n[2 files]",
+    );
   });
 
   it("ends within a match that is longer than an answer, and goes on after it", async () => {
