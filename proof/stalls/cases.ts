@@ -18,10 +18,8 @@ export interface Case {
   mayFail?: boolean;
 }
 
-const perDirectory = 100;
-
-/** Small files with content of their own, a hundred in each directory. */
-function manyFiles(root: string, count: number): void {
+/** Small files with content of their own. */
+function manyFiles(root: string, count: number, perDirectory = 100): void {
   for (let i = 0; i < count; i++) {
     const directory = join(root, "tree", `d${Math.floor(i / perDirectory)}`);
     if (i % perDirectory === 0) mkdirSync(directory, { recursive: true });
@@ -207,6 +205,24 @@ export const cases: readonly Case[] = [
     make: (root, size) => largeText(join(root, "large.txt"), size),
     before: overwriteWithChanges,
     run: client => call(client, "list_changes", { diff: true }),
+  },
+  {
+    id: "list the diff of files whose directories were moved",
+    size: 20_000,
+    short: 5_000,
+    make: (root, size) => manyFiles(root, size, 5),
+    before: async (client, size) => {
+      const edited = await call(client, "replace_in_files", {
+        paths: ["tree"],
+        old: "value",
+        new: "number",
+        max_files: size,
+      });
+      if (edited.failed) return edited;
+      const command = 'mkdir moved; for d in tree/*; do echo "$d" moved; done | xargs -n 2 mv';
+      return await call(client, "run_command", { command, timeout_ms: 300_000 });
+    },
+    run: client => call(client, "list_changes", { diff: true, since: "start" }),
   },
   {
     id: "undo the overwriting of a large file",

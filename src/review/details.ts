@@ -2,6 +2,7 @@
 import { netTexts } from "../engine/history/hunks.ts";
 import { type NetFile, netOf } from "../engine/history/net.ts";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
+import { gently, TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
 import type { Difference } from "./api.ts";
 import { differenceOf, overview, type ShownFile, wholeFile } from "./difference.ts";
 import { filesIn, maxComparedBytes, sideNow, sideOf } from "./sides.ts";
@@ -19,7 +20,7 @@ export async function netDifference(
       .filter(({ opaque }) => !opaque)
       .map(({ at, first }) => [at, first]),
   );
-  const files = shownNet(viewer, records)
+  const files = (await shownNet(viewer, records))
     .filter(({ at }) => file === undefined || at === file)
     .map((one): ShownFile => {
       const first = numbers.get(one.at);
@@ -42,8 +43,10 @@ export async function differenceToNow(
 ): Promise<Difference> {
   const { workspace } = viewer;
   const files: ShownFile[] = [];
-  for (const { at, from, before } of shownNet(viewer, records)) {
+  const slice = new TimeSlice();
+  for (const { at, from, before } of await shownNet(viewer, records)) {
     if (file !== undefined && at !== file) continue;
+    if (slice.isOver) await slice.turn();
     const now = await sideNow(workspace, at);
     const isMoved = from !== undefined && now !== undefined;
     const old = before === undefined && isMoved ? now : sideOf(workspace, before);
@@ -53,8 +56,8 @@ export async function differenceToNow(
   return await differenceOf(viewer, files, file === undefined ? overview : wholeFile);
 }
 
-function shownNet(viewer: Viewer, records: readonly ChangeRecord[]): NetFile[] {
-  const net = netOf(records, viewer.workspace.archive.objects);
+async function shownNet(viewer: Viewer, records: readonly ChangeRecord[]): Promise<NetFile[]> {
+  const net = await gently(netOf(records, viewer.workspace.archive.objects));
   const listed = new Set(net.map(({ at }) => at));
   return net.flatMap(one => [
     visible(viewer, one),

@@ -8,6 +8,7 @@ import { isNoText } from "../engine/text/detect.ts";
 import { diffCounts } from "../engine/text/diff.ts";
 import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
+import { atOnce } from "../engine/workspace/footprint/time-slice.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
@@ -186,7 +187,7 @@ function netOfTask(
   const found = known.get(task);
   if (found?.of === of) return found.files;
   const records = ids.map(id => past.record(id)).filter(record => record !== undefined);
-  const files = netOf(records.toReversed(), objects);
+  const files = atOnce(netOf(records.toReversed(), objects));
   known.delete(task);
   known.set(task, { of, files });
   for (const oldest of known.keys()) {

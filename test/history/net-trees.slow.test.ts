@@ -24,6 +24,7 @@ import { undo } from "../../src/engine/history/undo.ts";
 import type { Objects } from "../../src/engine/workspace/archive/objects.ts";
 import { listedIn, type Snapshot } from "../../src/engine/workspace/archive/snapshot.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
+import { atOnce } from "../../src/engine/workspace/footprint/time-slice.ts";
 import { isWithin } from "../../src/engine/workspace/root.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
@@ -205,7 +206,7 @@ it("random changes come to the difference between the trees around them", async 
     for (let first = 0; first < records.length; first++)
       for (let last = first + 1; last <= records.length; last++) {
         const [before, after] = [trees[first] as Tree, trees[last] as Tree];
-        const net = netOf(records.slice(first, last).toReversed(), objects);
+        const net = atOnce(netOf(records.slice(first, last).toReversed(), objects));
         try {
           expect(filesOf(applied(before, after, net, objects))).toEqual(filesOf(after));
           if (isSame(before, after)) expect(net).toEqual([]);

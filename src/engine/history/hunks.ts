@@ -12,6 +12,7 @@ import { version } from "../text/version.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change } from "../workspace/commit/change.ts";
+import { gently, TimeSlice } from "../workspace/footprint/time-slice.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { netOf } from "./net.ts";
@@ -56,7 +57,10 @@ export async function netTexts(
 ): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
-  for (const { at, from, before, after, replaced, mixed } of netOf(records, workspace.archive.objects)) {
+  const net = await gently(netOf(records, workspace.archive.objects));
+  const slice = new TimeSlice();
+  for (const { at, from, before, after, replaced, mixed } of net) {
+    if (slice.isOver) await slice.turn();
     const large = [before, after].some(one => one?.kind === "file" && one.size > maxBytes);
     const isRename = from !== undefined && before === after;
     const [old, made] =
@@ -111,9 +115,12 @@ export async function withoutHunks(
   if (wrong !== undefined) throw new Fault("unknown_hunk", { hunk: wrong, hunks: last });
   const changes: Change[] = [];
   const files: { at: string; before?: Buffer; after?: Buffer }[] = [];
+  const wanted = new Set(numbers);
+  const slice = new TimeSlice();
   for (const file of net) {
-    const chosen = file.hunks.filter((_, i) => numbers.includes(file.first + i));
+    const chosen = file.hunks.filter((_, i) => wanted.has(file.first + i));
     if (chosen.length === 0) continue;
+    if (slice.isOver) await slice.turn();
     const made = await inverse(workspace, file, chosen);
     if (made.before !== undefined && made.after?.equals(made.before)) continue; // undone before
     changes.push(made.change);

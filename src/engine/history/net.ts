@@ -7,7 +7,8 @@ import type { Kind } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import { listedIn, type Snapshot, type SnapshotEntry } from "../workspace/archive/snapshot.ts";
-import { isWithin } from "../workspace/root.ts";
+import type { Steps } from "../workspace/footprint/time-slice.ts";
+import { PathMap } from "../workspace/within.ts";
 
 export interface NetFile {
   readonly at: string;
@@ -36,18 +37,21 @@ interface Thing {
 }
 
 /** In path order. `records` come newest first, as they are listed. */
-export function netOf(records: readonly ChangeRecord[], objects: Objects): NetFile[] {
+export function* netOf(records: readonly ChangeRecord[], objects: Objects): Steps<NetFile[]> {
   const net = new NetState(objects);
   for (const { files, parents } of records.toReversed()) {
     for (const parent of parents) net.addParent(parent);
-    for (const file of files) net.add(file);
+    for (const file of files) {
+      net.add(file);
+      yield;
+    }
   }
-  return net.files();
+  return yield* net.files();
 }
 
 class NetState {
   readonly #objects: Objects;
-  readonly #things = new Map<string, Thing>();
+  readonly #things = new PathMap<Thing>();
   /** What was there before the first change and is not anymore, by its path then. */
   readonly #lost = new Map<string, Thing>();
 
@@ -145,7 +149,7 @@ class NetState {
   /** A path turns out to hold this. A directory is listed if anything is known of what is in it. */
   #find(at: string, found: Snapshot | undefined): void {
     const known = this.#things.get(at);
-    const isListed = found?.kind === "directory" && this.#isAnyBelow(at);
+    const isListed = found?.kind === "directory" && this.#things.hasBelow(at);
     const now = isListed ? withoutEntries(found) : found;
     if (known === undefined) {
       const origin = this.#originOf(at);
@@ -189,11 +193,6 @@ class NetState {
     return (snapshot && listedIn(snapshot, this.#objects)) ?? [];
   }
 
-  #isAnyBelow(at: string): boolean {
-    for (const path of this.#things.keys()) if (path !== at && isWithin(path, at)) return true;
-    return false;
-  }
-
   /** Whether the changes created the directory that a path is in. */
   #isInCreated(at: string): boolean {
     const above = this.#knownAbove(at)?.thing;
@@ -203,12 +202,8 @@ class NetState {
   /** What is known of a path and, for a directory, of those below it; it is forgotten. */
   #takeWithin(at: string, kind: Kind | "special"): [string, Thing][] {
     const own = this.#things.get(at);
-    const found: [string, Thing][] =
-      kind === "directory"
-        ? [...this.#things].filter(([path]) => isWithin(path, at))
-        : own === undefined
-          ? []
-          : [[at, own]];
+    const below = kind === "directory" ? this.#things.within(at) : undefined;
+    const found = below ?? (own === undefined ? [] : [[at, own] satisfies [string, Thing]]);
     for (const [path] of found) this.#things.delete(path);
     return found;
   }
@@ -252,12 +247,13 @@ class NetState {
     }
   }
 
-  files(): NetFile[] {
+  *files(): Steps<NetFile[]> {
     this.#separate();
     this.#joinLost();
     const files: NetFile[] = [];
     const replaced = new Set<string>();
     for (const [at, { origin, before, after, mixed, isParent }] of this.#things) {
+      yield;
       const also = mixed ? { mixed } : {};
       if (isParent) continue;
       if (origin === undefined || origin === at) {

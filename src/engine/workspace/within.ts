@@ -11,6 +11,13 @@ export function isRelated(one: string, other: string): boolean {
   return isWithin(one, other) || isWithin(other, one);
 }
 
+/** Whether a path is one of these directories or is below one. Takes time proportional to the depth of the path. */
+export function isWithinAny(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.has(path)) return true;
+  for (const above of directoriesAbove(path)) if (directories.has(above || "/")) return true;
+  return false;
+}
+
 /** A set of paths. A lookup takes time proportional to the depth of the path, not to the size of the set. */
 export class RelatedPaths {
   readonly #paths = new Set<string>();
@@ -28,9 +35,67 @@ export class RelatedPaths {
 
   /** Whether one of them is this path, is above it, or is below it. */
   has(path: string): boolean {
-    if (this.#paths.has(path) || this.#above.has(path)) return true;
-    for (const directory of directoriesAbove(path)) if (this.#paths.has(directory)) return true;
-    return false;
+    return this.#above.has(path) || isWithinAny(path, this.#paths);
+  }
+}
+
+/** Values by absolute path. Those below a directory are found in time proportional to their number. */
+export class PathMap<T> {
+  readonly #values = new Map<string, T>();
+  /** By directory, the entries that have a value or lead to one. */
+  readonly #entries = new Map<string, Set<string>>();
+
+  get(path: string): T | undefined {
+    return this.#values.get(path);
+  }
+
+  has(path: string): boolean {
+    return this.#values.has(path);
+  }
+
+  set(path: string, value: T): void {
+    const isThere = this.#values.has(path) || this.#entries.has(path);
+    this.#values.set(path, value);
+    if (isThere) return;
+    let entry = path;
+    for (const directory of directoriesAbove(path)) {
+      const entries = this.#entries.get(directory);
+      if (entries === undefined) this.#entries.set(directory, new Set([entry]));
+      else entries.add(entry);
+      if (entries !== undefined || this.#values.has(directory)) break; // it is in the index
+      entry = directory;
+    }
+  }
+
+  delete(path: string): void {
+    if (!this.#values.delete(path)) return;
+    let entry = path;
+    for (const directory of directoriesAbove(path)) {
+      if (this.#values.has(entry) || this.#entries.has(entry)) return;
+      const entries = this.#entries.get(directory);
+      entries?.delete(entry);
+      if (entries?.size === 0) this.#entries.delete(directory);
+      entry = directory;
+    }
+  }
+
+  hasBelow(directory: string): boolean {
+    return this.#entries.has(directory);
+  }
+
+  /** Those at and below a path, directories before their entries. */
+  within(path: string): [string, T][] {
+    const found: [string, T][] = [];
+    const left = [path];
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      if (this.#values.has(at)) found.push([at, this.#values.get(at) as T]);
+      for (const entry of this.#entries.get(at) ?? []) left.push(entry);
+    }
+    return found;
+  }
+
+  [Symbol.iterator](): Iterator<[string, T]> {
+    return this.#values[Symbol.iterator]();
   }
 }
 

@@ -1,11 +1,12 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
+import { dirname } from "node:path";
 import { Fault, type FaultCode, shownOfConflicts } from "../fault.ts";
 import { once } from "../once.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
-import { isWithin } from "../workspace/root.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
+import { isWithinAny } from "../workspace/within.ts";
 import {
   Bases,
   type ForkEvent,
@@ -162,7 +163,7 @@ async function commit(
 ): Promise<Commit | undefined> {
   const view = new LiveView(base);
   const doomed = await emptied(outcomes, view);
-  const removed: Change[] = doomed.map(path => ({
+  const removed: Change[] = [...doomed].map(path => ({
     kind: "remove",
     path: view.pathOf(path),
     recursive: true,
@@ -170,7 +171,7 @@ async function commit(
   const made: Change[] = [];
   for (const { path, theirs, side, sources } of outcomes) {
     const at = view.pathOf(path);
-    const isInside = doomed.some(directory => isWithin(path, directory));
+    const isInside = isWithinAny(path, doomed);
     const replaces = theirs !== undefined && (side?.kind !== theirs.kind || side.kind === "symlink");
     if (replaces && !isInside) {
       const expect = theirs.kind === "file" ? { expect: await theirs.bytes() } : {};
@@ -227,12 +228,12 @@ function plainMode({ mode }: SideAtPath): number {
  * The outermost directories that go with all that they hold. That is looked at once more: what came into one since it
  * was planned must not go with it. Faults: `changed_meanwhile`.
  */
-async function emptied(outcomes: readonly PlannedPath[], view: LiveView): Promise<string[]> {
+async function emptied(outcomes: readonly PlannedPath[], view: LiveView): Promise<ReadonlySet<string>> {
   const all = new Map(outcomes.map(outcome => [outcome.path, outcome]));
   const going = outcomes.filter(
     ({ theirs, side }) => theirs?.kind === "directory" && side?.kind !== "directory",
   );
-  const paths = going.map(({ path }) => path);
+  const paths = new Set(going.map(({ path }) => path));
   for (const path of paths) {
     for (const name of view.namesIn(path)) {
       const outcome = all.get(`${path}/${name}`);
@@ -241,7 +242,7 @@ async function emptied(outcomes: readonly PlannedPath[], view: LiveView): Promis
         throw new Fault("changed_meanwhile", { path });
     }
   }
-  return paths.filter(path => !paths.some(other => other !== path && isWithin(path, other)));
+  return new Set([...paths].filter(path => !isWithinAny(dirname(path), paths)));
 }
 
 function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {

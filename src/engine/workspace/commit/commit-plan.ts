@@ -12,8 +12,9 @@ import { temporaryName } from "../disk/temporary.ts";
 import { system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { written } from "../name.ts";
-import { isWithin, mayLieIn, type Root } from "../root.ts";
+import { mayLieIn, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
+import { isWithinAny } from "../within.ts";
 import type { Expectation } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import type { PlannedEffect } from "./planned-effect.ts";
@@ -82,7 +83,7 @@ export class CommitPlan {
   readonly #made = new Set<number>();
   readonly #paths = new Map<number, string>();
   readonly #freed = new Set<string>();
-  readonly #leaving: string[] = [];
+  readonly #leaving = new Set<string>();
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
@@ -96,7 +97,7 @@ export class CommitPlan {
   /** Refuses changes in a directory that leaves with another change. */
   refuseInside(target: Target): void {
     const record = this.places.records[this.places.existing(target.entry.place)];
-    if (record !== undefined && "at" in record && this.#leaving.some(gone => isWithin(record.at, gone))) {
+    if (record !== undefined && "at" in record && isWithinAny(record.at, this.#leaving)) {
       throw new Fault("duplicate_path", { path: target.path.given });
     }
   }
@@ -253,7 +254,7 @@ export class CommitPlan {
     if (held.some(isAbove) || concealedBelow(where).length > 0) {
       throw new Fault("protected_root", { path: given });
     }
-    this.#leaving.push(where);
+    this.#leaving.add(where);
   }
 
   makeParents(place: number, given: string): void {

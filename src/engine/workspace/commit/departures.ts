@@ -15,6 +15,7 @@ import { contentAt, namesIn, unlinkIfThere } from "../disk/if-there.ts";
 import { sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system, unlessFailing } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
+import { isWithinAny } from "../within.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { pathOf } from "./power-cut.ts";
 import type { ResolvedChanges } from "./resolved-changes.ts";
@@ -73,7 +74,7 @@ export class Departures {
 
   /** Resolves when the changes of this process at these paths and below that have begun are over. */
   async ownOver(paths: Paths, signal?: AbortSignal): Promise<void> {
-    const concerned = [...this.#begun].filter(begun => isWithinAny(begun, paths));
+    const concerned = [...this.#begun].filter(begun => areWithin(begun, paths));
     for (const until = clock() + longestMs; clock() < until; await pause(pollMs, undefined, { signal }))
       if (!concerned.some(begun => this.#begun.has(begun))) return;
   }
@@ -107,9 +108,9 @@ export class Departures {
 
   #isLeaving(paths: Paths, own: Paths): boolean {
     for (const announced of this.#announced)
-      if (announced !== own && isWithinAny(paths, announced)) return true;
+      if (announced !== own && areWithin(paths, announced)) return true;
     const byOthers = system(stateDirectory, () => this.#announcedByOthers());
-    return byOthers.some(announced => isWithinAny(paths, announced));
+    return byOthers.some(announced => areWithin(paths, announced));
   }
 
   #announcedByOthers(): Paths[] {
@@ -180,11 +181,7 @@ export function changedIn({ targets, places }: ResolvedChanges): string[] {
   return targets.flatMap(({ entry }) => pathOf(entry, places.records) ?? []);
 }
 
-function isWithinAny(paths: Paths, directories: Paths): boolean {
+function areWithin(paths: Paths, directories: Paths): boolean {
   const known = new Set(directories);
-  return paths.some(path => {
-    for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/"))))
-      if (known.has(at)) return true;
-    return false;
-  });
+  return paths.some(path => isWithinAny(path, known));
 }
