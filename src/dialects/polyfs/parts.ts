@@ -19,12 +19,14 @@ export function partOf(written: string, call: CallContext): PathPart {
   const lines = /^(.+):(\d+)(?:-(\d+)?)?$/s.exec(written);
   const symbol = /^(.+?)#(.+)$/s.exec(written);
   if ((lines === null && symbol === null) || exists(written, call)) return { written, file: written };
-  const position = /^(.+):(\d+):\d+$/s.exec(written);
+  // A symbol may end like lines: the section `host:8080` of a configuration.
+  const isOfSymbol = symbol !== null && exists(symbol[1] ?? "", call) && !exists(lines?.[1] ?? "", call);
+  const position = isOfSymbol ? null : /^(.+):(\d+):\d+$/s.exec(written);
   if (position !== null && !exists(written.replace(/:\d+$/, ""), call)) {
     const [, file = "", line = ""] = position;
     return { written, file, lines: { from: Number(line), to: Number(line) } };
   }
-  if (lines !== null) {
+  if (lines !== null && !isOfSymbol) {
     const [, file = "", first = "", last] = lines;
     const from = Number(first);
     const to = last !== undefined ? Number(last) : /-$/.test(written) ? Number.MAX_SAFE_INTEGER : from;

@@ -2,6 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { FileHits, FoundLine } from "../../engine/search/grep-terms.ts";
+import { declaredName } from "../../engine/syntax/declared-name.ts";
 import { languageOf } from "../../engine/syntax/language.ts";
 import { parse } from "../../engine/syntax/parse.ts";
 import { structureOf } from "../../engine/syntax/structure.ts";
@@ -150,7 +151,8 @@ class NamedHits {
   #isWithin(full: string): boolean {
     if (this.#within === undefined) return true;
     const fold = (text: string) => (this.#ignoreCase ? text.toLowerCase() : text);
-    return `.${fold(full)}`.endsWith(`.${fold(this.#within)}.${fold(this.#pattern)}`);
+    const wanted = `${this.#within}.${this.#pattern}`;
+    return [wanted, declaredName(wanted)].some(name => `.${fold(full)}`.endsWith(`.${fold(name)}`));
   }
 
   /** Where matches begin on a line: all of them for a plain name, else the first. */

@@ -3,6 +3,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import { declaredName } from "../../engine/syntax/declared-name.ts";
 import type { Choice, DeclaredName } from "../../engine/syntax/rename.ts";
 import { structureOf } from "../../engine/syntax/structure.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
@@ -90,7 +91,8 @@ export async function choiceOf(files: readonly NameInFile[], at: Declaration, na
 /** Where the file declares this full name. */
 async function declaredAs({ path, text }: NameInFile, full: string): Promise<ReadonlySet<number>> {
   const { declared } = await structureOf(path.absolute, text.body);
-  const fitting = declared.filter(one => one.name === full || one.name.endsWith(`.${full}`));
+  const names = [full, declaredName(full)];
+  const fitting = declared.filter(one => names.some(name => `.${one.name}`.endsWith(`.${name}`)));
   return new Set(fitting.map(({ nameStart }) => nameStart));
 }
 

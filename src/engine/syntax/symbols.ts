@@ -3,6 +3,7 @@
 import { Fault } from "../fault.ts";
 import { editDistance } from "../text/distance.ts";
 import type { Declared } from "./declared.ts";
+import { declaredName } from "./declared-name.ts";
 import { haveSameParameters } from "./parameters.ts";
 import type { Structure } from "./structure.ts";
 
@@ -13,8 +14,8 @@ const mostCompared = 10_000;
 /** The one declaration of this name. Faults: `unknown_symbol` with the nearest names, `ambiguous_symbol`. */
 export function symbolIn({ declared, cut, unparsed }: Structure, path: string, written: string): Declared {
   const wanted = plainName(written);
-  const whole = declared.filter(one => plainName(one.name) === wanted);
-  const found = whole.length > 0 ? whole : declared.filter(one => plainName(one.name).endsWith(`.${wanted}`));
+  const own = named(declared, wanted);
+  const found = own.length > 0 ? own : asAssigned(declared, wanted);
   const best = defined(found);
   const [only] = best;
   if (only === undefined)
@@ -30,6 +31,21 @@ export function symbolIn({ declared, cut, unparsed }: Structure, path: string, w
     throw new Fault("ambiguous_symbol", { path, symbol: written, candidates });
   }
   return only;
+}
+
+/** Those of this full name; if there are none, those whose name ends with it. */
+function named(declared: readonly Declared[], wanted: string): Declared[] {
+  const whole = declared.filter(one => plainName(one.name) === wanted);
+  return whole.length > 0 ? whole : declared.filter(one => plainName(one.name).endsWith(`.${wanted}`));
+}
+
+/** The same for a name as an assignment writes it, which is also how an outline shows it: `A.prototype.b`. */
+function asAssigned(declared: readonly Declared[], wanted: string): Declared[] {
+  const name = declaredName(wanted);
+  if (name === wanted) return [];
+  const found = named(declared, name);
+  const written = found.filter(({ head }) => head.replace(/\s*=.*$/s, "").replace(/\s+/g, "") === wanted);
+  return written.length > 0 ? written : found;
 }
 
 /** `A::b`, `A#b`, `A/b` and `A.b()` are `A.b`. */

@@ -750,3 +750,43 @@ describe("replace_in_files by name", () => {
     expect(fixture.read("family.ts")).toContain("{ onRow: 1 }");
   });
 });
+
+describe("a name as an assignment writes it", () => {
+  const legacy = [
+    "function Reply() {}",
+    "Reply.prototype.send = function (payload) {",
+    "  return payload;",
+    "};",
+    "Reply.close = function () {};",
+    "Reply.prototype.close = function () {};",
+    "exports.helper = function () {};",
+    "module.exports.second = () => {};",
+    "",
+  ].join("\n");
+  beforeEach(() => fixture.reset({ "a.js": legacy, "b.ini": "[host:8080]\nkey = 1\n" }));
+
+  it.each([
+    ["Reply.prototype.send", "2-4"],
+    ["Reply.prototype.send()", "2-4"],
+    ["Reply.prototype.close", "6-6"],
+    ["exports.helper", "7-7"],
+    ["module.exports.second", "8-8"],
+  ])("is accepted where a symbol is: %s", async (symbol, lines) => {
+    expect(await server.says("read_file", { path: `a.js#${symbol}` })).toContain(` · lines ${lines}]\n`);
+    const first = Number(lines.split("-")[0]);
+    const found = await server.says("search_text", { pattern: symbol, kind: "definition" });
+    expect(found).toContain(`\n${first}: `);
+    await server.says("edit_file", { path: "a.js", edits: [{ symbol, new: "// replaced" }] });
+    expect(fixture.read("a.js").split("\n")[first - 1]).toBe("// replaced");
+  });
+
+  it("is refused with the candidates where two fit", async () => {
+    const [first, second] = await server.refuses("read_file", { path: "a.js#Reply.close" });
+    expect(first).toBe("ambiguous: Reply.close fits 2 declarations in a.js");
+    expect(second).toMatch(/: 5-5, 6-6$/);
+  });
+
+  it("may end like lines do", async () => {
+    expect(await server.says("read_file", { path: "b.ini#host:8080" })).toContain("\n1: [host:8080]\n");
+  });
+});

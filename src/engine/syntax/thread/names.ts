@@ -1,5 +1,6 @@
 // The name of a declaration. Most grammars have a field for it; C's declarators and Go's receivers need a look.
 import type { Node } from "web-tree-sitter";
+import { declaredName } from "../declared-name.ts";
 import type { Grammar } from "../language.ts";
 import type { SymbolKind } from "./messages.ts";
 
@@ -73,7 +74,7 @@ function scriptName(node: Node): Name | undefined {
     if (left?.type !== "member_expression" || !functions.test(node.childForFieldName("right")?.type ?? ""))
       return undefined;
     const written = left.text.replace(/\s+/g, "");
-    const text = written.replace(/^(?:module\.)?exports\.(?=.)/, "").replace(".prototype.", ".");
+    const text = declaredName(written);
     const last = left.childForFieldName("property") ?? left;
     return { text, start: last.startIndex, end: last.endIndex };
   }
