@@ -481,6 +481,41 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual(after);
   });
 
+  it("counts as made after it was undone and made again: later work in the base stays", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, last: string) => lines(first, "2", "3", "4", last);
+    const { base, fork } = await fixture.forked({ "a.txt": text("1", "5") });
+    fixture.files(fork.root, { "a.txt": text("1", "five"), "new.txt": "new\n" });
+    const main = await fixture.workspaces.find("main");
+    for (let times = 0; times < 2; times++) {
+      const { change } = await fixture.workspaces.merge(fork, fixture.opener);
+      using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+      await undo(workspace, { change: change ?? "" });
+    }
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
+    fixture.files(base, { "a.txt": text("1", "5"), "new.txt": null });
+    fixture.files(fork.root, { "a.txt": text("one", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": text("one", "5") });
+  });
+
+  it("does not count as made if it was undone after a later one", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, last: string) => lines(first, "2", "3", "4", last);
+    const { base, fork } = await fixture.forked({ "a.txt": text("1", "5") });
+    fixture.files(fork.root, { "a.txt": text("1", "five") });
+    const { change } = await fixture.workspaces.merge(fork, fixture.opener);
+    fixture.files(fork.root, { "a.txt": text("one", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    await undo(workspace, { change: change ?? "" });
+    expect(treeOf(base)).toEqual({ "a.txt": text("one", "5") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": text("one", "five") });
+  });
+
   it("reports that the base is gone, and leaves the fork as it is", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "a.txt": "a\n" });

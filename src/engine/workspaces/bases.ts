@@ -22,22 +22,19 @@ export interface RefusedPath {
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
   readonly told?: readonly ToldOverlap[];
-  /** Only in entries of earlier versions. It has no positions, so such an entry resolves no lines. */
-  readonly overlaps?: ToldOverlaps;
 }
 
-interface ToldOverlaps {
-  readonly ours: readonly string[];
-  readonly theirs: readonly string[];
+/** Merged by this change of the base. */
+export interface MergedEvent {
+  readonly type: "merged";
+  readonly change: string;
+  readonly sides: Readonly<Record<string, RecordedSide>>;
+  /** The changes of earlier merges that were undone before this one. */
+  readonly undone?: readonly string[];
 }
 
 export type ForkEvent =
-  /** Merged by this change of the base. */
-  | {
-      readonly type: "merged";
-      readonly change: string;
-      readonly sides: Readonly<Record<string, RecordedSide>>;
-    }
+  | MergedEvent
   | { readonly type: "refused"; readonly paths: Readonly<Record<string, RefusedPath>> };
 
 /** How events are written in a log. An entry may be something else. */
@@ -58,8 +55,12 @@ export class Bases {
   readonly #merged = new Map<string, RecordedSide>();
   /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
-  /** Paths of merges that were undone. What later merges recorded for them includes the undone changes. */
-  readonly #unmerged = new Set<string>();
+  /**
+   * Paths of merges that were undone, with the changes that made those. A merge from before the undo recorded the path
+   * with what was undone.
+   */
+  readonly #unmerged = new Map<string, Set<string>>();
+  readonly #undone = new Set<string>();
   readonly #get: (hash: string) => Promise<Buffer>;
 
   constructor(get: (hash: string) => Promise<Buffer>) {
@@ -85,7 +86,7 @@ export class Bases {
         revision = entry.revision;
         const event = log.parse(entry.body);
         if (event === undefined) continue;
-        if (event.type === "merged" && (await isUndone(event.change))) bases.#unmerge(event.sides);
+        if (event.type === "merged" && (await isUndone(event.change))) bases.#unmerge(event);
         else bases.#apply(event);
       }
       if (entries.length < page) return { bases, revision };
@@ -99,12 +100,26 @@ export class Bases {
       return;
     }
     this.#refused.clear();
-    for (const [path, side] of Object.entries(event.sides))
-      if (!this.#unmerged.has(path)) this.#merged.set(path, side);
+    const earlier = new Set(event.undone);
+    for (const [path, side] of Object.entries(event.sides)) {
+      const later = [...(this.#unmerged.get(path) ?? [])].filter(change => !earlier.has(change));
+      if (later.length > 0) continue;
+      this.#unmerged.delete(path);
+      this.#merged.set(path, side);
+    }
   }
 
-  #unmerge(sides: Readonly<Record<string, RecordedSide>>): void {
-    for (const path of Object.keys(sides)) this.#unmerged.add(path);
+  #unmerge({ change, sides }: MergedEvent): void {
+    this.#undone.add(change);
+    for (const path of Object.keys(sides)) {
+      const changes = this.#unmerged.get(path) ?? new Set();
+      this.#unmerged.set(path, changes.add(change));
+    }
+  }
+
+  /** The changes of the merges that were undone. */
+  get undone(): readonly string[] {
+    return [...this.#undone];
   }
 
   paths(): Iterable<string> {

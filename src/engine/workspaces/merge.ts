@@ -100,7 +100,7 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
     await remember(options, trees, await refusal(plan.conflicts));
     throw refused(plan.conflicts, trees, options);
   }
-  const note = await merged(changes);
+  const note = await merged(changes, bases.undone);
   const made = await commit(plan.outcomes, trees);
   const change = made?.id;
   const isNoted =
@@ -253,11 +253,15 @@ function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {
 type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<string, Uint8Array> };
 
 /** The log entry of a merge. All files are read before the commit, because a file may be gone after it. */
-async function merged(changes: readonly ForkChange[]): Promise<(change: string) => Recorded> {
+async function merged(
+  changes: readonly ForkChange[],
+  undone: readonly string[],
+): Promise<(change: string) => Recorded> {
   const objects = new Map<string, Uint8Array>();
   const sides = Object.create(null) as Record<string, RecordedSide>; // a file may be named __proto__
   for (const { path, after } of changes) sides[path] = await recorded(after, objects);
-  return change => ({ event: { type: "merged", change, sides }, objects });
+  const earlier = undone.length > 0 ? { undone } : {};
+  return change => ({ event: { type: "merged", change, sides, ...earlier }, objects });
 }
 
 async function refusal(conflicts: readonly Conflict[]): Promise<Recorded> {
