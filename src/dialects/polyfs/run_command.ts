@@ -94,10 +94,10 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
       tell: (tail, ms) => call.progress(ms, timeoutMs, tail.trimEnd().split("\n").at(-1)),
     },
   });
+  // The file that it may go into comes first, so that the last change is the command's.
+  const shown = await output.within(answerBytes(call.settings) / 2, call);
   const footprint = await before.compare();
   call.uncovered?.(uncoveredIn(footprint));
-  const shown = await output.within(answerBytes(call.settings) / 2, call);
-  // After the file that the output may have gone into, so that the last change is the command's.
   const change = await record(workspace, footprint, {
     action: "run_command",
     client: session.client,

@@ -24,6 +24,7 @@ import {
 import type { Workspace } from "../workspace/workspace.ts";
 import { recordable } from "./footprint-files.ts";
 import { OthersChanges } from "./others-changes.ts";
+import { directoriesAbove, idAt, type Place, placeOf } from "./place.ts";
 
 const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
@@ -54,6 +55,9 @@ export interface Footprint {
   readonly others: boolean;
   /** When the command began: milliseconds since 1970. */
   readonly began: number;
+  /** Where it belongs in the history, and an id from when it had ended. */
+  readonly place: Place;
+  readonly id: string;
 }
 
 export interface RecordedFootprint {
@@ -73,10 +77,12 @@ export async function record(
 ): Promise<RecordedFootprint | undefined> {
   // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
   // the same, and the answer says what others lack (replicated-call.ts).
-  const { files, uncertain, others, began } = footprint;
+  const { files, uncertain, others, began, place } = footprint;
   const by: By = { ...author, ...(others && { others }) };
   const { archive, replication } = workspace;
-  const id = archive.changes.newId();
+  // A shared log keeps its own order.
+  const { changes } = archive;
+  const id = replication === undefined ? idAt(place, footprint.id, began, changes) : changes.newId();
   const change = { id, own: footprint.complete ? ownPaths(footprint) : undefined };
   const { maxBytes } = workspace;
   const published = await replication?.publishChanges(by, maxBytes, change).catch((error: unknown) => {
@@ -108,13 +114,6 @@ function ownPaths({ changes, shared }: Footprint): OwnPaths {
   const changed = new Set([...changes.map(({ path }) => path), ...shared]);
   const above = new Set([...changed].flatMap(directoriesAbove));
   return path => changed.has(path) || above.has(path) || directoriesAbove(path).some(one => changed.has(one));
-}
-
-function directoriesAbove(path: string): string[] {
-  const above: string[] = [];
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
-    above.push(path.slice(0, end));
-  return above;
 }
 
 /** A look at the roots before a command runs in them. To be disposed of when the command has ended. */
@@ -151,8 +150,9 @@ export class Before implements Disposable {
 
   /** The changes since then. Must be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
-    const { objects } = this.#workspace.archive;
+    const { objects, changes: log } = this.#workspace.archive;
     await this.#others.end();
+    const id = log.newId(); // before the look: what is changed after it sorts after the command
     const after = await look(this.#workspace, keeperOf(objects));
     // Until this one is recorded, as other commands must see it.
     await this.#running.recordAlone();
@@ -163,6 +163,8 @@ export class Before implements Disposable {
     const [uncertain, others] = [company !== "none", company === "others"];
     const told = {
       ...{ changes, complete, unseen, shared: own.shared, leftOut: [], uncertain, others },
+      place: placeOf(changes, own.others),
+      id,
       began: this.#others.begun,
     };
     if (changes.length === 0 || !complete) return told;

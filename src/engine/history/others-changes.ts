@@ -1,14 +1,18 @@
 // Separates a command's changes from what polyfs servers committed while it ran, including this one. All servers of a
 // user record into one archive; a difference that a recorded change explains is not the command's. The rest changed
-// while the command ran: by the command, or by a program that no server knows.
+// while the command ran: by the command, or by a program that no server knows. Where others changed the same paths, the
+// contents tell who was first (place.ts).
 import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { MutableTree } from "./mutable-tree.ts";
-import { type PathState, sameContents, type Transition, transitionsOf } from "./transitions.ts";
+import { directoriesAbove, type Others, type OwnPart } from "./place.ts";
+import { type PathState, sameContents, type Transition, transitionsOf, wasBefore } from "./transitions.ts";
 
 /** A change has its time from before it is carried out, and a large one takes a while. */
 const slackMs = 30_000;
+
+const none: Others = { transitions: new Map(), parts: new Map() };
 
 export interface OwnTrees {
   /** The trees before and after, as if only the command had acted. */
@@ -16,13 +20,13 @@ export interface OwnTrees {
   readonly after: TreeSnapshot;
   /** Paths that the command and others changed alternately, so that the parts cannot be separated. */
   readonly shared: readonly string[];
+  readonly others: Others;
 }
 
 export class OthersChanges {
   readonly #workspace: Workspace;
   /** Changes that happened before. */
   readonly #past: ReadonlySet<string>;
-  readonly #since: number;
   #begun = Number.POSITIVE_INFINITY;
   #ended = 0;
 
@@ -31,22 +35,15 @@ export class OthersChanges {
     return this.#begun;
   }
 
-  private constructor(workspace: Workspace, since: number, past: ReadonlySet<string>) {
+  private constructor(workspace: Workspace, past: ReadonlySet<string>) {
     this.#workspace = workspace;
-    this.#since = since;
     this.#past = past;
   }
 
   /** Starts to watch. To be called before the first snapshot is taken. */
   static async watch(workspace: Workspace): Promise<OthersChanges> {
     await workspace.allRecorded();
-    const since = Date.now() - slackMs;
-    const past = new Set<string>();
-    for (const { id, time } of workspace.archive.changes.newest()) {
-      if (time < since) break;
-      past.add(id);
-    }
-    return new OthersChanges(workspace, since, past);
+    return new OthersChanges(workspace, new Set(workspace.archive.changes.ids()));
   }
 
   /** To be called when the first snapshot has been taken. */
@@ -62,36 +59,33 @@ export class OthersChanges {
 
   async without(before: TreeSnapshot, after: TreeSnapshot): Promise<OwnTrees> {
     const records = await this.#records();
-    if (records.length === 0) return { before, after, shared: [] };
-    const transitions = transitionsOf(records, new MutableTree(before), this.#workspace.archive.objects);
+    if (records.length === 0) return { before, after, shared: [], others: none };
     const [then, now] = [new MutableTree(before), new MutableTree(after)];
+    const { objects } = this.#workspace.archive;
+    const transitions = transitionsOf(records, new MutableTree(before), now, objects);
     const shared: string[] = [];
-    const own = [...transitions].map(([path, steps]) => {
+    const parts = new Map<string, OwnPart>();
+    for (const [path, steps] of transitions) {
       const found = this.#own(path, then.get(path), steps, now.get(path));
       if (found === undefined) shared.push(display(path));
-      return { path, ...(found ?? { from: now.get(path), to: now.get(path) }) };
-    });
-    // A directory before what is in it.
-    const homeless: string[] = [];
-    for (const { path, from, to } of own.sort((a, b) => a.path.length - b.path.length)) {
-      const isPlaced = then.set(path, from);
-      now.set(path, to);
-      if (!isPlaced && from === to) homeless.push(path);
+      parts.set(path, found ?? noneOf(now.get(path)));
     }
-    // Entries that others created in a directory that the command created are still theirs.
-    for (const path of homeless.reverse()) now.remove(path);
-    return { before: then.snapshot(), after: now.snapshot(), shared };
+    keepDirectories(parts);
+    // A directory before what is in it.
+    const homeless: { readonly path: string; readonly tree: MutableTree }[] = [];
+    for (const [path, { from, to }] of [...parts].sort(([a], [b]) => a.length - b.length)) {
+      const [wasPlaced, isPlaced] = [then.set(path, from), now.set(path, to)];
+      if (from === to && wasPlaced !== isPlaced) homeless.push({ path, tree: wasPlaced ? then : now });
+    }
+    // Entries that others created in a directory that the command created or removed are still theirs.
+    for (const { path, tree } of homeless.reverse()) tree.remove(path);
+    return { before: then.snapshot(), after: now.snapshot(), shared, others: { transitions, parts } };
   }
 
   /** Records since then, oldest first. */
   async #records() {
     await this.#workspace.allRecorded();
-    const records = [];
-    for (const record of this.#workspace.archive.changes.newest()) {
-      if (record.time < this.#since) break;
-      if (!this.#past.has(record.id)) records.push(record);
-    }
-    return records.reverse();
+    return this.#workspace.archive.changes.except(this.#past);
   }
 
   /**
@@ -99,43 +93,74 @@ export class OthersChanges {
    * undefined if its part is in several pieces. Snapshots take time: the first may already show changes that happened
    * while it was taken, and the second may not show them yet.
    */
-  #own(
-    path: string,
-    then: PathState,
-    steps: readonly Transition[],
-    now: PathState,
-  ): { from: PathState; to: PathState } | undefined {
+  #own(path: string, then: PathState, steps: readonly Transition[], now: PathState): OwnPart | undefined {
     const rest = new Set(steps);
+    const earlier: Transition[] = [];
     // Changes that the first snapshot already shows, back to their start.
     for (let state = then, seen: Transition | undefined; ; state = seen.before) {
       seen = [...rest].findLast(({ after, from }) => from <= this.#begun && sameContents(after, state));
       if (seen === undefined) break;
       rest.delete(seen);
+      earlier.push(seen);
     }
     // Changes that the second one does not show yet, up to their end.
     const isOld = [...rest].some(({ to }) => to >= this.#ended) && !isStill(path, now);
-    for (let state = now, late: Transition | undefined; isOld; state = late.after) {
-      late = [...rest].findLast(({ before, to }) => to >= this.#ended && sameContents(before, state));
+    for (let state = now, late: Transition | undefined, last = ""; isOld; state = late.after) {
+      const isNext = (step: Transition) =>
+        sameContents(step.before, state) || (step.id > last && wasBefore(step, state));
+      late = [...rest].findLast(step => step.to >= this.#ended && isNext(step));
       if (late === undefined) break;
       rest.delete(late);
+      last = late.id;
     }
-    const pieces: { from: PathState; to: PathState }[] = [];
+    const pieces: OwnPart[] = [];
+    const piece = (from: PathState, to: PathState) => {
+      const before = new Set(earlier);
+      pieces.push({ from, to, earlier: [...before], later: steps.filter(step => !before.has(step)) });
+    };
     let current = then;
     while (rest.size > 0) {
       // The order of their times is not always the order in which they happened.
       const [first] = rest;
       const next = [...rest].find(({ before }) => sameContents(before, current)) ?? first;
       if (next === undefined) break;
-      if (!sameContents(next.before, current)) pieces.push({ from: current, to: next.before });
+      if (!wasBefore(next, current)) piece(current, next.before);
       current = next.after;
       rest.delete(next);
+      earlier.push(next);
     }
-    if (!sameContents(current, now)) pieces.push({ from: current, to: now });
+    if (!sameContents(current, now)) piece(current, now);
     if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))
-      pieces.push({ from: { ...now, mode: then.mode }, to: now });
-    return pieces.length > 1 ? undefined : (pieces[0] ?? { from: now, to: now });
+      piece({ ...now, mode: then.mode }, now);
+    return pieces.length > 1 ? undefined : (pieces[0] ?? noneOf(now));
   }
 }
+
+/** No part of the command. */
+function noneOf(now: PathState): OwnPart {
+  return { from: now, to: now, earlier: [], later: [] };
+}
+
+/**
+ * What the command did in a directory that others removed is still its own: undoing their change restores that. The
+ * directory is in both trees for it.
+ */
+function keepDirectories(parts: Map<string, OwnPart>): void {
+  for (const [path, { from, to }] of [...parts]) {
+    if (from === to) continue;
+    for (const above of directoriesAbove(path)) {
+      const part = parts.get(above);
+      if (part !== undefined && part.from === part.to && part.to?.kind !== "directory")
+        parts.set(above, noneOf(vanished));
+    }
+  }
+}
+
+const vanished: PathState = {
+  kind: "directory",
+  mode: 0o755,
+  ...{ size: 0, inode: 0n, device: 0n, modified: 0n, changed: 0n },
+};
 
 function keepsMode({ before, after }: Transition): boolean {
   return before !== undefined && before.mode === after?.mode;

@@ -4,54 +4,71 @@ import type { Objects } from "../workspace/archive/objects.ts";
 import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { MutableTree } from "./mutable-tree.ts";
 
 /** The content of a path; undefined if there is nothing. For a directory, only that it is one. */
 export type PathState = TreeEntry | undefined;
 
 export interface Transition {
+  /** The change that made it. */
+  readonly id: string;
   readonly before: PathState;
   readonly after: PathState;
+  /** A plain move: which content it moved is inferred, and may be that of another time. */
+  readonly isInferred?: boolean;
   /** The change was made between these times: milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
 }
 
-type When = Pick<Transition, "from" | "to">;
+type When = Pick<Transition, "id" | "from" | "to">;
 
-/** `tree` is the state before the first of the changes; they are applied to it. By path, in order. */
+/** `then` and `now` are the states before and after the changes; they are applied to the first. By path, in order. */
 export function transitionsOf(
   records: readonly ChangeRecord[],
-  tree: MutableTree,
+  then: MutableTree,
+  now: MutableTree,
   objects: Objects,
 ): Map<string, Transition[]> {
   const found = new Map<string, Transition[]>();
+  const all = records.flatMap(({ files }) => files);
 
-  function put(path: string, before: PathState, after: PathState, when: When): void {
+  function put(path: string, before: PathState, after: PathState, when: When, isInferred = false): void {
     const list = found.get(path) ?? [];
-    list.push({ before, after, ...when });
+    list.push({ before, after, ...when, ...(isInferred && { isInferred }) });
     found.set(path, list);
-    tree.set(path, after);
+    then.set(path, after);
   }
 
   function replace(at: string, before: Snapshot | undefined, after: Snapshot | undefined, when: When): void {
     const [old, made] = [statesOf(before, at, objects), statesOf(after, at, objects)];
+    // What is missing in a directory that was removed had been removed before.
+    if (before?.kind === "directory" && before.entries !== undefined && after === undefined)
+      for (const below of then.subtree(at).keys()) if (!old.has(at + below)) old.set(at + below, undefined);
     for (const path of new Set([...old.keys(), ...made.keys()]))
       put(path, old.get(path), made.get(path), when);
   }
 
-  /** The record of a plain move has no content: it is that of the source. */
-  function move(from: string, to: string, when: When): void {
-    for (const [below, entry] of tree.subtree(from)) {
-      put(`${to}${below}`, tree.get(`${to}${below}`), entry, when);
-      put(`${from}${below}`, entry, undefined, when);
+  /** The record of a plain move has no content: it is that of the source, or what became of it. */
+  function move(file: RecordedFile, from: string, to: string, when: When): void {
+    let moved = then.subtree(from);
+    if (moved.size === 0) {
+      const free = file.replaced && stateOf(file.replaced);
+      if (!sameContents(then.get(to), free)) return; // it had happened before
+      moved = becameOf(to, all.slice(all.indexOf(file) + 1), now, objects);
+    }
+    for (const [below, entry] of moved) {
+      put(`${to}${below}`, then.get(`${to}${below}`), entry, when, true);
+      put(`${from}${below}`, entry, undefined, when, true);
     }
   }
 
-  function add({ at, from, effect, before, after, replaced }: RecordedFile, when: When): void {
+  function add(file: RecordedFile, when: When): void {
+    const { at, from, effect, before, after, replaced } = file;
     const path = bytesOf(at);
     if (effect === "moved" && from !== undefined) {
-      if (before === undefined || after === undefined) move(bytesOf(from), path, when);
+      if (before === undefined || after === undefined) move(file, bytesOf(from), path, when);
       else {
         replace(bytesOf(from), before, undefined, when);
         replace(path, replaced, after, when);
@@ -60,11 +77,57 @@ export function transitionsOf(
   }
 
   const directory = stateOf({ kind: "directory", mode: 0o777 & ~process.umask() });
-  for (const { files, parents, began, time } of records) {
-    const when = { from: began ?? time, to: time };
+  for (const { id, files, parents, began, time } of records) {
+    const when = { id, from: began ?? time, to: time };
     for (const parent of parents) put(bytesOf(parent), undefined, directory, when);
     for (const file of files) add(file, when);
   }
+  return found;
+}
+
+/** What is at and below a path before some changes, as they and the tree after them tell: by relative path. */
+function becameOf(
+  path: string,
+  later: readonly RecordedFile[],
+  now: MutableTree,
+  objects: Objects,
+): Map<string, TreeEntry> {
+  let place = path;
+  /** What is below, where a change tells. */
+  const told = new Map<string, PathState>();
+  const tell = (at: string, states: ReadonlyMap<string, PathState>) => {
+    for (const [below, state] of new Map([["", undefined], ...states])) {
+      const key = at.slice(place.length) + below;
+      if (!told.has(key)) told.set(key, state);
+    }
+  };
+  const found = (states: ReadonlyMap<string, PathState>) => {
+    const entries = new Map<string, TreeEntry>();
+    for (const [below, state] of new Map([...states, ...told])) if (state) entries.set(below, state);
+    return entries;
+  };
+  for (const [i, { at, from, effect, before, after, replaced }] of later.entries()) {
+    if (effect === "none") continue;
+    const [to, source] = [bytesOf(at), from === undefined ? undefined : bytesOf(from)];
+    const old = effect === "moved" ? replaced : (before ?? replaced);
+    if (effect === "moved" && source !== undefined && isWithin(place, source)) {
+      if (before !== undefined && after !== undefined)
+        return found(relativeTo(place, statesOf(before, source, objects)));
+      place = to + place.slice(source.length);
+    } else if (isWithin(place, to)) return found(relativeTo(place, statesOf(old, to, objects)));
+    else {
+      if (effect === "moved" && source !== undefined && isWithin(source, place))
+        tell(source, becameOf(to, later.slice(i + 1), now, objects));
+      if (isWithin(to, place)) tell(to, relativeTo(to, statesOf(old, to, objects)));
+    }
+  }
+  return found(now.subtree(place));
+}
+
+/** The states at and below a path, by relative path. */
+function relativeTo(path: string, states: ReadonlyMap<string, PathState>): Map<string, PathState> {
+  const found = new Map<string, PathState>();
+  for (const [at, state] of states) if (isWithin(at, path)) found.set(at.slice(path.length), state);
   return found;
 }
 
@@ -96,6 +159,12 @@ function stateOf(snapshot: Snapshot): TreeEntry {
     ...(file?.hash !== undefined && { hash: file.hash }),
     ...(snapshot.kind === "symlink" && { target: bytesOf(snapshot.target) }),
   };
+}
+
+/** Whether a path was in this state before a change. */
+export function wasBefore({ before, isInferred }: Transition, state: PathState): boolean {
+  if (isInferred && before && state) return before.kind === state.kind;
+  return sameContents(before, state);
 }
 
 /** Whether two states have the same contents; permissions may differ. Where contents are unknown, sizes decide. */

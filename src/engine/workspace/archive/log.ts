@@ -123,6 +123,24 @@ export class ChangeLog {
     return Array.from({ length: count }, (_, i) => `${time}${(chance + i).toString(36).padStart(3, "0")}`);
   }
 
+  /**
+   * A new id that sorts before another one, and after a third one and a time, for a change that was made in between and
+   * is recorded later. Undefined if there is no room.
+   */
+  idBetween(after: string | undefined, before: string, sinceMs: number): string | undefined {
+    const end = orderOf(before);
+    const floor = BigInt(sinceMs) * perMillisecond;
+    const low = after === undefined || orderOf(after) < floor ? floor : orderOf(after) + 1n;
+    // As late as possible: of what is between them, nothing is known.
+    const start = end - low > perMillisecond ? end - perMillisecond : low;
+    const taken = new Set(this.ids());
+    for (let tries = 0; start < end && tries < 100; tries++) {
+      const id = (start + BigInt(randomInt(Number(end - start)))).toString(36).padStart(before.length, "0");
+      if (!taken.has(id)) return id;
+    }
+    return undefined;
+  }
+
   /** Another machine has made this id: those that are made here from now on sort after it, whatever the clocks say. */
   noteId(id: string): void {
     this.#latest = Math.max(this.#latest, timeIn(id));
@@ -185,6 +203,13 @@ export class ChangeLog {
     } catch {
       return undefined; // damaged
     }
+  }
+
+  /** All but these, oldest first. */
+  except(ids: ReadonlySet<string>): ChangeRecord[] {
+    this.#catchUp();
+    const all = [...new Set([...this.#ids(), ...this.#unwritten.keys()])].sort();
+    return all.filter(id => !ids.has(id)).flatMap(id => this.#read(id) ?? this.#unwritten.get(id) ?? []);
   }
 
   /** The ids of all recorded changes, oldest first. */
@@ -258,6 +283,14 @@ function textIfThere(path: string): string | undefined {
   } finally {
     sys.close(fd);
   }
+}
+
+/** How many ids there are. */
+const perMillisecond = 36n ** 3n;
+
+/** Ids sort as numbers do. */
+function orderOf(id: string): bigint {
+  return [...id].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 }
 
 /** Zero if the name is not an id that a log made: any other would be taken for a time far ahead. */
