@@ -76,6 +76,7 @@ export const undo = polyfsTool({
       for (;;) {
         const { records, note } = await chosen(params, at, call, passed);
         const isRedo = records.every(isUndo);
+        const isOfCommand = records.some(({ began }) => began !== undefined);
         const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
         const explained = async (error: unknown) => {
           throw asPrinted(workspace, await withOutside(workspace, records, error));
@@ -84,7 +85,10 @@ export const undo = polyfsTool({
           const { restored, commit } = await undoHunks(workspace, records, hunks, options).catch(explained);
           const what = `${counted(hunks.length, "hunk")} of ${named(records)}${where}`;
           const commits = commit ? [commit] : [];
-          return answer({ what, note, passed, restored, commits, isRedo, dryRun: dry_run }, call);
+          return answer(
+            { what, note, passed, restored, commits, isRedo, isOfCommand, dryRun: dry_run },
+            call,
+          );
         }
         const undone = await undoMany(workspace, records, options).catch(explained);
         const restored = undone.flatMap(one => one.restored);
@@ -104,7 +108,7 @@ export const undo = polyfsTool({
         }
         const what = named(records) + where;
         return answer(
-          { what, note, passed, restored, commits, isRedo, dryRun: dry_run, isGone, follows },
+          { what, note, passed, restored, commits, isRedo, isOfCommand, dryRun: dry_run, isGone, follows },
           call,
         );
       }
@@ -205,6 +209,8 @@ interface Told {
   readonly isGone?: boolean;
   /** Changes that a dry run cannot show, because later ones are undone first. */
   readonly follows?: readonly string[];
+  /** A command's change is among them. */
+  readonly isOfCommand: boolean;
 }
 
 /** Marks a refusal about a path that was changed outside of polyfs. */
@@ -243,6 +249,8 @@ async function answer(done: Told, call: CallContext): Promise<Reply> {
   if (note !== undefined) lines.note(note);
   if (passed.length > 0 && !isNothing) lines.note(`[nothing was left of ${named(passed)}]`);
   if (isNothing) lines.note("[nothing to undo: everything is as it was before]");
+  if (done.isOfCommand && restored.length > 0)
+    lines.note("[the change of a command is all that changed while it ran, by other programs too]");
   if (done.isGone && !dryRun) lines.note("[the next undo goes one step further back]");
   await addRestored(lines, restored, workspace);
   const hint = isRedo ? redoneHint : redoHint;

@@ -1,6 +1,6 @@
 // Commands: only where they are allowed, in the sandbox that was asked for, and what they change can be undone.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasProc } from "../../setup/proc.ts";
@@ -118,6 +118,22 @@ describe("run_command", () => {
       true,
       false,
     ]);
+  });
+
+  it("is undone with the edits of other programs while it ran, and undo says so", async () => {
+    await using fixture = new Fixture({ "a.txt": "one\n", "b.txt": "one\n" });
+    const server = await fixture.serve(openly);
+    const command = "echo two >> a.txt; until grep -q three a.txt; do sleep 0.02; done";
+    const running = server.says("run_command", { command });
+    while (!fixture.read("a.txt").includes("two")) await new Promise(resolve => setTimeout(resolve, 5));
+    appendFileSync(fixture.path("a.txt"), "three\n"); // an editor
+    const change = changeIn(await running);
+    const warning = "[the change of a command is all that changed while it ran, by other programs too]";
+    expect(await server.says("undo", { change, dry_run: true })).toContain(warning);
+    expect(await server.says("undo")).toContain(warning);
+    expect(fixture.read("a.txt")).toBe("one\n");
+    await server.says("write_file", { path: "b.txt", content: "two\n" });
+    expect(await server.says("undo")).not.toContain(warning);
   });
 
   it("is in the history under its own name, after the file that holds its output", async () => {
