@@ -29,7 +29,12 @@ let workspace: Workspace;
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "polyfs-order-"));
   root = join(base, "root");
-  for (const [name, text] of Object.entries({ "a.txt": "1\n2\n3\n", "d/b.txt": "b\n", "d/c.txt": "c\n" })) {
+  for (const [name, text] of Object.entries({
+    "a.txt": "1\n2\n3\n",
+    "d/b.txt": "b\n",
+    "d/c.txt": "c\n",
+    "d/e/f.txt": "f\n",
+  })) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), text);
   }
@@ -130,6 +135,11 @@ const stories: Record<string, () => Promise<void>> = {
     rmSync(at("d"), { recursive: true });
     await commit(writing("d/n.txt", "again\n"));
     await commit({ kind: "move", from: path("d/n.txt"), to: path("m/n.txt") });
+  },
+  "creates and removes a directory again that it had removed": async () => {
+    rmSync(at("d"), { recursive: true });
+    await commit({ kind: "mkdir", path: path("d/e") });
+    await commit({ kind: "remove", path: path("d/e"), recursive: true });
   },
   "creates a directory, it empties that, and the caller removes it": async () => {
     await commit(writing("n/n.txt", "n\n"));

@@ -113,27 +113,42 @@ export class OthersChanges {
       rest.delete(late);
       last = late.id;
     }
-    const pieces: OwnPart[] = [];
-    const piece = (from: PathState, to: PathState) => {
-      const before = new Set(earlier);
-      pieces.push({ from, to, earlier: [...before], later: steps.filter(step => !before.has(step)) });
+    const piece = (from: PathState, to: PathState, before: readonly Transition[]): OwnPart => {
+      const all = [...earlier, ...before];
+      return { from, to, earlier: all, later: steps.filter(step => !all.includes(step)) };
     };
-    let current = then;
-    while (rest.size > 0) {
-      // The order of their times is not always the order in which they happened.
-      const [first] = rest;
-      const next = [...rest].find(({ before }) => sameContents(before, current)) ?? first;
-      if (next === undefined) break;
-      if (!wasBefore(next, current)) piece(current, next.before);
-      current = next.after;
-      rest.delete(next);
-      earlier.push(next);
-    }
-    if (!sameContents(current, now)) piece(current, now);
+    const piecesIn = (order: readonly Transition[]): OwnPart[] => {
+      const found: OwnPart[] = [];
+      let current = then;
+      for (const [i, step] of order.entries()) {
+        if (!wasBefore(step, current)) found.push(piece(current, step.before, order.slice(0, i)));
+        current = step.after;
+      }
+      if (!sameContents(current, now)) found.push(piece(current, now, order));
+      return found;
+    };
+    // The order of their ids is not always the order in which they happened.
+    const [recorded, matched] = [piecesIn([...rest]), piecesIn(matchedFrom(then, rest))];
+    const pieces = matched.length < recorded.length ? matched : recorded;
     if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))
-      piece({ ...now, mode: then.mode }, now);
+      pieces.push(piece({ ...now, mode: then.mode }, now, [...rest]));
     return pieces.length > 1 ? undefined : (pieces[0] ?? noneOf(now));
   }
+}
+
+/** The transitions, each after one that left the state that it found, where there is one. */
+function matchedFrom(then: PathState, steps: ReadonlySet<Transition>): Transition[] {
+  const rest = new Set(steps);
+  const order: Transition[] = [];
+  for (let current = then; rest.size > 0; ) {
+    const [first] = rest;
+    const next = [...rest].find(({ before }) => sameContents(before, current)) ?? first;
+    if (next === undefined) break;
+    current = next.after;
+    rest.delete(next);
+    order.push(next);
+  }
+  return order;
 }
 
 /** No part of the command. */
