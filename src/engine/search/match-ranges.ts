@@ -82,11 +82,15 @@ async function rangesIn(
   const { code } = await child.read(chunk => {
     let at = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, at)) {
-      const message = Buffer.concat([...pending, chunk.subarray(at, end)]).toString("utf8");
+      const message =
+        pending.length === 0
+          ? chunk.toString("utf8", at, end)
+          : Buffer.concat([...pending, chunk.subarray(at, end)]).toString("utf8");
       [pending, length, at] = [[], 0, end + 1];
       const { path, found } = rangesOf(message);
       if (found.length > 0) append(ranges[paths.indexOf(path)] ?? [], found);
     }
+    if (at === chunk.length) return;
     length += chunk.length - at;
     pending.push(Buffer.from(chunk.subarray(at)));
     if (length > longest) child.kill();
@@ -97,7 +101,6 @@ async function rangesIn(
 }
 
 interface RipgrepMessage {
-  readonly type: string;
   readonly data: {
     readonly path: { readonly text: string };
     readonly absolute_offset: number;
@@ -106,8 +109,8 @@ interface RipgrepMessage {
 }
 
 function rangesOf(message: string): { readonly path: string; readonly found: MatchRange[] } {
-  const { type, data } = JSON.parse(message) as RipgrepMessage;
-  if (type !== "match") return { path: "", found: [] };
+  if (!message.startsWith('{"type":"match"')) return { path: "", found: [] };
+  const { data } = JSON.parse(message) as RipgrepMessage;
   const found = data.submatches.map(
     ({ start, end }): MatchRange => [data.absolute_offset + start, data.absolute_offset + end],
   );
