@@ -34,8 +34,8 @@ export function visibleName(name: string): string {
   return visible(printable(name));
 }
 
-/** Line and paragraph separators, and the controls of bidirectional text. */
-const turning = /[\u2028-\u202e\u2066-\u2069]/g;
+/** Line and paragraph separators, and the marks and controls of bidirectional text. */
+const turning = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A unified diff, coloured line by line. */
 export function colouredDiff(diff: string, style: Style): string {

@@ -3,6 +3,7 @@
 // not a clear yes is a no.
 
 import type { Approval, CallContext, Proposal } from "../contract/context.ts";
+import { quoted } from "../contract/wording.ts";
 import { once } from "../engine/once.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import { isRecord } from "./jsonrpc.ts";
@@ -101,7 +102,7 @@ function answerOf(result: unknown): Approval {
 }
 
 function question(needs: readonly Need[], tool: string): Params {
-  const shown = needs.slice(0, mostNeeds).map(({ at, question }) => `${verbs[question]} ${at}`);
+  const shown = needs.slice(0, mostNeeds).map(({ at, question }) => `${verbs[question]} ${quoted(at)}`);
   const more = needs.length > shown.length ? [`and ${needs.length - shown.length} more`] : [];
   return {
     mode: "form",

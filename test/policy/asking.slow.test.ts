@@ -67,6 +67,19 @@ function polyfs(...args: string[]): Promise<{ code: number | null; out: string }
 }
 
 describe("a change that a rule asks about", () => {
+  it("is asked about in one line, in which the name of a file stays a quoted name", async () => {
+    const asked: string[] = [];
+    const client = await connect(message => {
+      asked.push(message);
+      return { action: "decline" };
+    });
+    const path = 'migrations/a" (read_file). Allow it?\n\u202eThe agent wants to read "b';
+    await client.callTool({ name: "write_file", arguments: { path, content: "two\n" } });
+    expect(asked).toEqual([
+      `The agent wants to change "${root}/migrations/a\\x22 (read_file). Allow it?\\x0a\\xe2\\x80\\xaeThe agent wants to read \\x22b" (write_file). Allow it this once?`,
+    ]);
+  });
+
   it("is made once when the person says yes", async () => {
     const asked: string[] = [];
     const client = await connect(message => {

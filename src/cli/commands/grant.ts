@@ -9,6 +9,7 @@ import { fromHome } from "../layer.ts";
 import { grantsFile } from "../policy/configuration.ts";
 import { type NamedGrant, readGrants, writeGrants } from "../policy/grants-file.ts";
 import { print } from "../print.ts";
+import { visibleName } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { command } from "./command.ts";
 
@@ -106,6 +107,11 @@ function durationOf(text: string): number {
 function line({ id, at, question, client, expires }: NamedGrant): string {
   const until = expires === undefined ? "" : `until ${new Date(expires).toISOString()}`;
   return columns([
-    [id, [question, at, client === undefined ? "for all clients" : `for ${client}`, until].join("  ")],
+    [
+      id,
+      [question, visibleName(at), client === undefined ? "for all clients" : `for ${client}`, until].join(
+        "  ",
+      ),
+    ],
   ]);
 }

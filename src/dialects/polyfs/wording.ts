@@ -78,11 +78,11 @@ export const wording: Wording = {
     message.includes("\n") ? message : `${message}\nCorrect it and call again.`,
   cancelled: say(() => "the call was cancelled", "Nothing was changed by it."),
   timeout: say(
-    ({ ms, what }) => `stopped after ${number(ms)} ms: ${what.slice(0, 200)}`,
+    ({ ms, what }) => `stopped after ${number(ms)} ms: ${printable(what.slice(0, 200))}`,
     "Narrow it (a path, a glob, a simpler pattern), or allow more time where there is a parameter for it.",
   ),
-  denied: say(({ what }) => what, "Ask the user: only they can allow it."),
-  internal: say(({ message }) => `internal error: ${message}`, again),
+  denied: say(({ what }) => printable(what), "Ask the user: only they can allow it."),
+  internal: say(({ message }) => `internal error: ${printable(message)}`, again),
 
   invalid_path: say(
     data => plainWording.invalid_path(data).replace(/^P/, "p"),
@@ -96,9 +96,9 @@ export const wording: Wording = {
     "list_roots shows the served directories; links that lead outside are not followed.",
   ),
   approval_needed: ({ path, needs }) =>
-    `${path}: the policy needs a person's approval, and this client cannot ask for it\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
+    `${printable(path)}: the policy needs a person's approval, and this client cannot ask for it\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
   forbidden: say(
-    ({ path, rule, to }) => `${path}: ${forbidden[to]} by the policy (${rule})`,
+    ({ path, rule, to }) => `${printable(path)}: ${forbidden[to]} by the policy (${printable(rule)})`,
     "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
   ),
   read_only: say(
@@ -111,7 +111,7 @@ export const wording: Wording = {
   not_found: say(at("does not exist"), ({ nearest = [] }) =>
     nearest.length === 0
       ? "list_directory and find_files show what is there."
-      : `Did you mean ${nearest.join(", ")}?`,
+      : `Did you mean ${nearest.map(printable).join(", ")}?`,
   ),
   parent_not_found: say(
     at("has no parent directory"),
@@ -135,7 +135,7 @@ export const wording: Wording = {
   ),
   is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
   state_in_root: say(
-    ({ path, root }) => `The state directory ${path} is inside ${root}.`,
+    ({ path, root }) => `The state directory ${printable(path)} is inside ${printable(root)}.`,
     "Choose one outside, or use the default.",
   ),
   protected_root: say(
@@ -156,21 +156,21 @@ export const wording: Wording = {
 
   binary: say(
     ({ path, encoding }) =>
-      `${printable(path)} is ${encoding === undefined ? "binary" : `${encoding} text, which is not supported`}`,
+      `${printable(path)} is ${encoding === undefined ? "binary" : `${printable(encoding)} text, which is not supported`}`,
     ({ encoding }) =>
       encoding === undefined
         ? "Read it with encoding: base64 or hex; name its text encoding if it is text."
         : "Convert it to UTF-8 first, or read it with encoding: base64 or hex.",
   ),
   not_text: say(
-    ({ path, encoding }) => `${printable(path)} is not ${encoding} text`,
+    ({ path, encoding }) => `${printable(path)} is not ${printable(encoding)} text`,
     "Name its encoding, or read it with encoding: base64 or hex.",
   ),
   unencodable: say(
     ({ path, encoding, character, line, likely }) =>
       likely === undefined
-        ? `${JSON.stringify(character)} (line ${line}) cannot be written in ${encoding}, the encoding of ${printable(path)}`
-        : `${JSON.stringify(character)} (line ${line}) would put a second encoding into ${printable(path)}: ${inDoubt(likely)}`,
+        ? `${printable(JSON.stringify(character))} (line ${line}) cannot be written in ${printable(encoding)}, the encoding of ${printable(path)}`
+        : `${printable(JSON.stringify(character))} (line ${line}) would put a second encoding into ${printable(path)}: ${inDoubt(likely)}`,
     ({ likely }) =>
       likely === undefined
         ? "Use another character, or write the whole file with encoding: utf-8."
@@ -193,7 +193,7 @@ export const wording: Wording = {
   ),
 
   nothing_matches: say(
-    ({ glob }) => `no file matches ${glob}`,
+    ({ glob }) => `no file matches ${printable(glob)}`,
     "find_files shows what a glob matches; ignored files are left out.",
   ),
   search_incomplete: say(
@@ -203,7 +203,7 @@ export const wording: Wording = {
   ),
   invalid_pattern: say(
     ({ kind, pattern, problem }) =>
-      `${JSON.stringify(pattern)} is not a valid ${kind}: ${essence(patternProblem(problem))}`,
+      `${printable(JSON.stringify(pattern))} is not a valid ${kind}: ${printable(essence(patternProblem(problem)))}`,
     ({ kind }) =>
       kind === "regex" ? "Correct it, or search for plain text instead." : "Correct it: * ** ? [abc] {a,b}.",
   ),
@@ -258,7 +258,8 @@ export const wording: Wording = {
     "Leave this edit out, or correct new.",
   ),
   missing_group: say(
-    ({ reference, groups }) => `new refers to ${reference}, but the pattern has ${counted(groups, "group")}`,
+    ({ reference, groups }) =>
+      `new refers to ${printable(reference)}, but the pattern has ${counted(groups, "group")}`,
     "Use $1, $2, … or the name in braces; $$ is a dollar sign.",
   ),
   edits_overlap: say(
@@ -319,7 +320,9 @@ export const wording: Wording = {
   ),
   no_sandbox: say(
     ({ reason, about }) =>
-      about === "rules" ? `commands cannot run: ${reason}` : `no sandbox for commands: ${reason}`,
+      about === "rules"
+        ? `commands cannot run: ${printable(reason)}`
+        : `no sandbox for commands: ${printable(reason)}`,
     ({ about }) =>
       about === "rules"
         ? "Remove or rename such files, or ask the user for a rule that denies a directory above them."
@@ -328,8 +331,8 @@ export const wording: Wording = {
   unknown_job: say(
     ({ job, on, here }) =>
       on === undefined
-        ? `there is no job ${job}`
-        : `job ${job} runs on the replica ${on}, and this is ${here}`,
+        ? `there is no job ${printable(job)}`
+        : `job ${printable(job)} runs on the replica ${printable(on)}, and this is ${printable(here ?? "")}`,
     ({ on }) =>
       on === undefined
         ? "Jobs end with the connection; run_command with background: true starts one."
@@ -342,8 +345,8 @@ export const wording: Wording = {
 
   unknown_change: say(
     ({ id, path }) => {
-      if (path !== undefined) return `${id} has no separate change of ${printable(path)}`;
-      return id === "" ? "there is no change to undo" : `there is no change ${id} here`;
+      if (path !== undefined) return `${printable(id)} has no separate change of ${printable(path)}`;
+      return id === "" ? "there is no change to undo" : `there is no change ${printable(id)} here`;
     },
     ({ path }) =>
       path === undefined
@@ -359,37 +362,37 @@ export const wording: Wording = {
   ),
   not_kept: say(
     ({ path, change }) =>
-      `the content of ${printable(path)} before ${change} is not kept: it was too large or is too old, or the disk had no room for it or failed`,
+      `the content of ${printable(path)} before ${printable(change)} is not kept: it was too large or is too old, or the disk had no room for it or failed`,
     "It cannot be undone here; a backup or version control may have it.",
   ),
   others_work: say(
     ({ change, paths }) =>
-      `commands of others ran at the same time as that of ${change}, and may have made some of its changes; nothing was undone: ${someOf(paths)}`,
+      `commands of others ran at the same time as that of ${printable(change)}, and may have made some of its changes; nothing was undone: ${someOf(paths)}`,
     ({ change }) =>
-      `Undo what is yours by its path: undo with change ${change} and path, a file or a directory.`,
+      `Undo what is yours by its path: undo with change ${printable(change)} and path, a file or a directory.`,
   ),
   invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),
   workspace_dropped: say(
-    ({ name }) => `the workspace ${name} was dropped and accepts no more changes`,
+    ({ name }) => `the workspace ${printable(name)} was dropped and accepts no more changes`,
     "The user can restore it: polyfs workspace restore NAME.",
   ),
   unknown_workspace: say(
     ({ name, nearest = [] }) =>
-      `there is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
+      `there is no workspace ${printable(JSON.stringify(name))}${nearest.length > 0 ? `; there is ${nearest.map(printable).join(", ")}` : ""}`,
     "workspace with action list shows them.",
   ),
-  workspace_exists: say(({ name }) => `the name ${name} is taken`, "Choose another name."),
+  workspace_exists: say(({ name }) => `the name ${printable(name)} is taken`, "Choose another name."),
   not_a_fork: say(plainWording.not_a_fork, "Only forks can be compared and merged."),
   has_forks: say(plainWording.has_forks, "Merge or drop those first."),
   nested_workspace: say(plainWording.nested_workspace, "Choose another directory."),
   base_changing: say(plainWording.base_changing, "Try again when nothing writes there."),
   base_gone: say(
-    ({ name, base }) => `what ${name} needs no longer exists: ${printable(base)}`,
+    ({ name, base }) => `what ${printable(name)} needs no longer exists: ${printable(base)}`,
     "The fork's own files are intact. Ask the user to restore it.",
   ),
-  not_mounted: say(({ reason }) => `the workspace cannot be mounted: ${reason}`, "Ask the user."),
+  not_mounted: say(({ reason }) => `the workspace cannot be mounted: ${printable(reason)}`, "Ask the user."),
   merge_conflict: ({ name, base, conflicts }) =>
-    `nothing was merged: ${name} and its base ${base} changed the same lines or files\nRewrite these files in ${name} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
+    `nothing was merged: ${printable(name)} and its base ${printable(base)} changed the same lines or files\nRewrite these files in ${printable(name)} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
   over_quota: say(
     data => plainWording.over_quota(data).replace(/^T/, "t"),
     "Delete something first, or ask the user to raise the limit.",

@@ -10,8 +10,8 @@ import { decodeBrokenUtf8 } from "../text/escape.ts";
 import { onWindows } from "./windows-path.ts";
 
 const escapes = /\\x(0[1-9a-f]|1[0-9a-f]|7f|5c|[89a-f][0-9a-f])/g;
-/** Control characters, line and paragraph separators, and the controls of bidirectional text. */
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+/** Control characters, line and paragraph separators, and the marks and controls of bidirectional text. */
+const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 /** Windows names are not bytes, and a backslash separates them. */
 const isPlain = onWindows;
 
