@@ -67,3 +67,19 @@ it("the socket of a process that died is removed there, and that of one that liv
   expect(left).toContain("living");
   expect(left).not.toContain("dead");
 });
+
+it("a full place costs no descriptor and no socket, however many commits find it full", context => {
+  if (!able) return context.skip("needs permission to mount");
+  using fixture = new Fixture({ a: "old" });
+  const small =
+    "mount -t tmpfs -o mode=1777,size=64k tmpfs /dev/shm && (cat /dev/zero > /dev/shm/full; true)";
+  const working = `${process.execPath} ${worker.path} descriptors ${fixture.base} 30`;
+  const left = `ls /dev/shm/polyfs-${process.getuid?.()}/alive`;
+  const { stdout } = spawnSync("unshare", ["-m", "sh", "-c", `${small}; ${working} && ${left}`], {
+    encoding: "utf8",
+  });
+  expect(fixture.text("a")).toBe("30");
+  const [more, ...sockets] = stdout.trimEnd().split("\n");
+  expect(Number(more)).toBeLessThan(10);
+  expect(sockets).toEqual([]);
+});

@@ -57,6 +57,18 @@ const tasks: Record<string, () => Promise<void>> = {
     }
   },
 
+  /** Commits again and again, and says how many more descriptors are open than after the first times. */
+  async descriptors() {
+    const openNow = () => readdirSync("/proc/self/fd").length;
+    let before = 0;
+    for (let i = 1; i <= number; i++) {
+      await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from(`${i}`) }]);
+      await workspace.settled();
+      if (i === 5) before = openNow();
+    }
+    process.stdout.write(`${openNow() - before}\n`);
+  },
+
   /** Carries out a scenario and kills itself in the n-th system call, or in the n-th of one name. */
   async scenario() {
     const [index = "", at = "", only] = given.split(":");

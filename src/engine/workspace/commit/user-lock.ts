@@ -62,29 +62,36 @@ function beat(owner: string): void {
   beaten = now;
 }
 
+/** Leaves nothing behind if it fails: a place that is full stays so, and every commit tries again. */
 function build(): UserLock {
   beaten = -beatMs;
   const held = openUserDirectory();
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
-  conceal(directory);
-  makeDirectory(socketsOf(directory));
   const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
-  using alive = Handle.open(socketsOf(directory), { follow: false, directory: true });
-  const socket = LivenessSocket.listen(alive, id);
   const [owner, draft] = [`${directory}/${id}`, `${directory}/${unborn}${id}`];
+  const beacon = `${socketsOf(directory)}/${id}`;
+  let socket: LivenessSocket | undefined;
+  let inode: number;
   try {
+    conceal(directory);
+    makeDirectory(socketsOf(directory));
+    using alive = Handle.open(socketsOf(directory), { follow: false, directory: true });
+    socket = LivenessSocket.listen(alive, id);
     writeOwner(draft, socket && id);
     sys.rename(draft, owner);
+    inode = sys.lstat(owner)?.ino ?? -1;
   } catch (error) {
-    sweep(draft);
+    for (const file of [draft, owner, beacon]) sweep(file);
+    socket?.close();
+    held.close();
     throw error;
   }
   atExit(() => {
     sweep(owner);
-    sweep(`${socketsOf(directory)}/${id}`);
+    sweep(beacon);
   });
   void sweepDead(directory);
-  return { directory, owner, inode: sys.lstat(owner)?.ino ?? -1 };
+  return { directory, owner, inode };
 }
 
 /** Removes what dead processes left. No commit waits for it: a lock of theirs that is in the way is removed then. */
