@@ -1,7 +1,7 @@
 // A journal is emptied soon after the answer. While one holds commits, other processes that ask about history wait
 // for it, so no commit may leave it standing, and a process that makes no more commits must empty it all the same.
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
 import { errno, watching } from "./failing.ts";
@@ -55,4 +55,25 @@ describe("a journal is emptied without another commit", () => {
     expect(standing(fixture)).not.toEqual([]);
     await emptied(fixture);
   });
+});
+
+it("of many commits that failed and could not be rolled back at first, none is forgotten", async () => {
+  using fixture = new Fixture({ a: "a\n" });
+  await fixture.commit([fixture.write("a", "first\n")]);
+  await emptied(fixture);
+  const isLock = (path: unknown) => /^[0-9a-f]{32,}$/.test(basename(String(path)));
+  await watching(
+    (_, name, args) => {
+      if (name === "rename" || (name.startsWith("unlink") && !isLock(args[0]))) throw errno("EIO", name);
+    },
+    async () => {
+      for (let i = 0; i < 120; i++)
+        await expect(fixture.commit([fixture.write("a", `${i}\n`)])).rejects.toThrow();
+    },
+  );
+  expect(readdirSync(fixture.inside).length).toBeGreaterThan(110);
+  await fixture.commit([fixture.write("a", "A\n")]);
+  expect(readdirSync(fixture.inside)).toEqual(["a"]);
+  expect(fixture.text("a")).toBe("A\n");
+  await emptied(fixture);
 });

@@ -359,7 +359,7 @@ export class JournalPair {
         try {
           settle(journalled, undefined, journalState.unflushed);
         } catch {
-          if (journalState.unsettled.length < 100) journalState.unsettled.push(journalled);
+          journalState.unsettled.push(journalled); // never forgotten: the journal restarts once none is left
         }
       }
     }
