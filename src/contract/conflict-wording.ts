@@ -1,6 +1,7 @@
 // The conflicts of a merge in words, with the lines of both sides. Shared by the dialect that offers workspaces and by
 // the command line.
-import { type MergeConflict, type NumberedLine, shownOfConflicts } from "../engine/fault.ts";
+import type { MergeConflict, NumberedLine } from "../engine/fault.ts";
+import { mostConflicts, shownLines } from "../engine/shown-conflicts.ts";
 
 const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   both_changed: "both changed the same lines",
@@ -13,11 +14,12 @@ const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   in_the_way: "the base has something else at that path; rename one of them",
 };
 
-const { conflicts: mostConflicts, lines: mostLines } = shownOfConflicts;
-
 /** Several lines for each conflict, without a final line break. */
 export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: string) => string): string {
-  const said = conflicts.slice(0, mostConflicts).map(conflict => sayConflict(conflict, name));
+  const [base, fork] = [shownLines(conflicts, "base"), shownLines(conflicts, "fork")];
+  const said = conflicts
+    .slice(0, mostConflicts)
+    .map((conflict, i) => sayConflict(conflict, name, { base: base[i] ?? 0, fork: fork[i] ?? 0 }));
   const more = conflicts.length - said.length;
   return [...said, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
 }
@@ -25,6 +27,7 @@ export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: s
 function sayConflict(
   { path, reason, fork, base, moved }: MergeConflict,
   name: (path: string) => string,
+  shown: { readonly base: number; readonly fork: number },
 ): string {
   const places = [
     ...(moved?.fork === undefined ? [] : [`fork: ${name(moved.fork)}`]),
@@ -32,12 +35,12 @@ function sayConflict(
   ];
   const isBoth = reason === "both_changed" && fork === undefined ? "both changed it" : reasons[reason];
   const head = `${name(path)}: ${isBoth}${places.length > 0 ? ` (${places.join(", ")})` : ""}`;
-  return [head, ...lines("base", base), ...lines("fork", fork)].join("\n");
+  return [head, ...lines("base", base, shown.base), ...lines("fork", fork, shown.fork)].join("\n");
 }
 
-function lines(side: string, places: readonly NumberedLine[] | undefined): string[] {
+function lines(side: string, places: readonly NumberedLine[] | undefined, most: number): string[] {
   if (places === undefined) return [];
-  const shown = places.slice(0, mostLines).map(({ line, text }) => `    ${line}: ${text}`);
+  const shown = places.slice(0, most).map(({ line, text }) => `    ${line}: ${text}`);
   const more = places.length - shown.length;
   return [`  ${side}:`, ...shown, ...(more > 0 ? [`    … ${more} more lines`] : [])];
 }

@@ -306,9 +306,6 @@ export type StoreFailure =
   | "damaged"
   | "invalid";
 
-/** What a refusal shows: the first conflicts, and of each the first lines of a side. */
-export const shownOfConflicts = { conflicts: 20, lines: 40 } as const;
-
 export interface MergeConflict {
   readonly path: string;
   readonly reason:

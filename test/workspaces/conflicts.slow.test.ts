@@ -5,7 +5,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Fault } from "../../src/engine/fault.ts";
+import { sayConflicts } from "../../src/contract/conflict-wording.ts";
+import { Fault, type MergeConflict } from "../../src/engine/fault.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
 const numbered = (edits: Readonly<Record<number, string>> = {}) =>
@@ -494,6 +495,130 @@ it("overlaps are dealt with one after the other, with merges in between", async 
   write("m.txt", numbered({ 2: "both", 15: "" }).replace("\n\n", "\n"))(fork.root);
   await fixture.workspaces.merge(fork, fixture.opener);
   expect(treeOf(base)).toEqual({ "m.txt": numbered({ 2: "both" }).replace("line 15\n", "") });
+});
+
+describe("an overlap that was reported", () => {
+  const withoutLine = (text: string) => numbered({ 5: text }).replace(`${text}\n`, "");
+  interface Next {
+    readonly fork: string;
+    readonly base: string;
+    /** What the sides become after the report. */
+    readonly then: { readonly fork?: string; readonly base?: string };
+    /** The base after the next merge. */
+    readonly becomes: string | "refused";
+  }
+  const nexts: Record<string, Next> = {
+    "is not resolved by a base that took back a part of it": {
+      fork: numbered({ 5: "fork", 6: "fork" }),
+      base: numbered({ 4: "base", 7: "base" }),
+      then: { base: numbered({ 7: "base" }) },
+      becomes: "refused",
+    },
+    "is not resolved by an edit of the line after it": {
+      fork: numbered({ 5: "fork" }),
+      base: numbered({ 5: "base" }),
+      then: { fork: numbered({ 5: "fork", 6: "other" }) },
+      becomes: "refused",
+    },
+    "is not resolved by an edit of the line before it": {
+      fork: numbered({ 5: "fork" }),
+      base: numbered({ 5: "base" }),
+      then: { fork: numbered({ 4: "other", 5: "fork" }) },
+      becomes: "refused",
+    },
+    "is not resolved by an edit next to lines that the fork deleted": {
+      fork: withoutLine("gone"),
+      base: numbered({ 5: "base" }),
+      then: { fork: withoutLine("gone").replace("line 6", "other") },
+      becomes: "refused",
+    },
+    "is resolved by the base's line next to the fork's": {
+      fork: numbered({ 5: "fork" }),
+      base: numbered({ 5: "base", 15: "base" }),
+      then: { fork: numbered({ 5: "fork\nbase" }) },
+      becomes: numbered({ 5: "fork\nbase", 15: "base" }),
+    },
+    "is resolved by a line of both": {
+      fork: numbered({ 5: "fork" }),
+      base: numbered({ 5: "base" }),
+      then: { fork: numbered({ 5: "both" }) },
+      becomes: numbered({ 5: "both" }),
+    },
+    "is resolved by deleting the fork's line": {
+      fork: numbered({ 5: "fork" }),
+      base: numbered({ 5: "base" }),
+      then: { fork: withoutLine("fork") },
+      becomes: withoutLine("fork"),
+    },
+    "is resolved by lines where the fork had deleted some": {
+      fork: withoutLine("gone"),
+      base: numbered({ 5: "base" }),
+      then: { fork: numbered({ 5: "both" }) },
+      becomes: numbered({ 5: "both" }),
+    },
+  };
+  const endings = { "\n": "", "\r": ", where lines end with carriage returns" };
+  const all = Object.keys(nexts).flatMap(name => Object.entries(endings).map(end => [name, ...end] as const));
+  it.each(all)("%s%3$s", async (name, ending) => {
+    const { fork: ours, base: theirs, then, becomes } = nexts[name] as Next;
+    const ended = (text: string) => text.replaceAll("\n", ending);
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ "m.txt": ended(numbered()) });
+    write("m.txt", ended(ours))(fork.root);
+    write("m.txt", ended(theirs))(base);
+    await isRefused(fixture, fork);
+    if (then.fork !== undefined) write("m.txt", ended(then.fork))(fork.root);
+    if (then.base !== undefined) write("m.txt", ended(then.base))(base);
+    if (becomes === "refused") await isRefused(fixture, fork);
+    else {
+      await fixture.workspaces.merge(fork, fixture.opener);
+      expect(treeOf(base)).toEqual({ "m.txt": ended(becomes) });
+    }
+  });
+});
+
+it("lines that a report only counts are not settled by it", async () => {
+  using fixture = new Fixture();
+  const text = (name: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join("");
+  const { base, fork } = await fixture.forked({ "a.txt": text("line", 390), "b.txt": text("line", 60) });
+  for (const [root, name] of [
+    [fork.root, "fork"],
+    [base, "base"],
+  ] as const)
+    all(
+      write("a.txt", text(name, 390)),
+      write("b.txt", text(name, 60)),
+      write("c.txt", text(name, 60)),
+    )(root);
+  const said = (conflicts: readonly MergeConflict[]) => sayConflicts(conflicts, path => path);
+  const first = said(await isRefused(fixture, fork));
+  expect(first).toContain("390: base 389");
+  expect(first.match(/ 60: base 59/g)).toHaveLength(1); // of a.txt
+  const rewritten = (how: string) =>
+    all(write("a.txt", text("both", 390)), write("b.txt", text(how, 60)), write("c.txt", text(how, 60)));
+  rewritten("blind")(fork.root);
+  const second = await isRefused(fixture, fork);
+  expect(second.map(({ path }) => path)).toEqual(["b.txt", "c.txt"]);
+  expect(said(second).match(/ 60: base 59/g)).toHaveLength(2);
+  rewritten("both")(fork.root);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  expect(treeOf(base)["c.txt"]).toBe(text("both", 60));
+});
+
+it("a report of long lines is bounded", async () => {
+  using fixture = new Fixture();
+  const names = Array.from({ length: 20 }, (_, i) => `f${String(i).padStart(2, "0")}`);
+  const text = (name: string) => `${name.repeat(100)}\n`.repeat(40);
+  const tree = (name: string) => Object.fromEntries(names.map(one => [one, text(name)]));
+  const { base, fork } = await fixture.forked(tree("line "));
+  for (const [root, name] of [
+    [fork.root, "fork "],
+    [base, "base "],
+  ] as const)
+    for (const one of names) write(one, text(name))(root);
+  const said = sayConflicts(await isRefused(fixture, fork), path => path);
+  expect(said.length).toBeLessThan(250_000);
 });
 
 it("conflicts that a report only counts are not settled by it", async () => {

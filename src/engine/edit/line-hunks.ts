@@ -1,7 +1,7 @@
 // The effect of edits on a text as hunks: whole lines of the original, and their replacement. A merge applies these
 // to another version of the file, without diffing again.
 import { type BrokenText, type NewLines, rawOffset, rawSplices } from "../text/endings.ts";
-import { linesWithEndings } from "../text/line-diff.ts";
+import { linesWithEndings, linesWithReturns } from "../text/line-diff.ts";
 import { LineIndex } from "../text/lines.ts";
 import { type Splice, spliced } from "../text/splice.ts";
 
@@ -34,7 +34,7 @@ export function linesOf(text: {
   readonly breaks: BrokenText["breaks"] | "lf";
 }): string[] {
   if (text.breaks !== "cr") return linesWithEndings(text.raw);
-  return linesWithEndings(text.raw.replaceAll("\r", "\n")).map(line => line.replace("\n", "\r"));
+  return linesWithReturns(text.raw);
 }
 
 export function lineHunks(text: BrokenText & { readonly raw: string }, edits: TextEdits): LineHunk[] {

@@ -23,6 +23,11 @@ export function linesWithEndings(text: string): string[] {
   return lines;
 }
 
+/** The same of a text whose lines end with a carriage return. */
+export function linesWithReturns(text: string): string[] {
+  return linesWithEndings(text.replaceAll("\r", "\n")).map(line => line.replace("\n", "\r"));
+}
+
 /** The lines of two texts that differ. */
 export function diffLines(before: string, after: string): LineChange[] {
   const { a, b, kinds } = numberLines(before, after);

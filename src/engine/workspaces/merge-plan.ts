@@ -138,7 +138,7 @@ class Planning implements MergePlan {
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     }
     if (!(await this.#isSettled(path, conflict, ours, theirs)))
-      return { conflict: withoutSettled(conflict, this.#input.bases.refused(path)) };
+      return { conflict: await withoutSettled(path, conflict, this.#input.bases, ours) };
     // Only the overlaps are resolved. Everything else that the base changed in the file is merged.
     return isText ? await preferring(before, ours, theirs, "ours") : { side: ours };
   }

@@ -1,12 +1,14 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
 import { dirname } from "node:path";
-import { Fault, type FaultCode, shownOfConflicts } from "../fault.ts";
+import { Fault, type FaultCode, type MergeConflict } from "../fault.ts";
 import { once } from "../once.ts";
+import { shownLines } from "../shown-conflicts.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
 import { isWithinAny } from "../workspace/within.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import {
   Bases,
   type ForkEvent,
@@ -26,6 +28,7 @@ import {
 } from "./merge-plan.ts";
 import type { BaseMoves } from "./merge-renames.ts";
 import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
+import type { ToldOverlap } from "./overlaps.ts";
 import type { Candidate } from "./renames.ts";
 import { undoneChanges } from "./undone.ts";
 
@@ -97,8 +100,9 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
   const changes = await forkChanges({ ...trees, bases }, { read: true });
   const plan = await planned(trees, bases, changes, options.prefer);
   if (plan.conflicts.length > 0) {
-    await remember(options, trees, await refusal(plan.conflicts));
-    throw refused(plan.conflicts, trees, options);
+    const shown = withoutMasked(plan.conflicts, trees.base);
+    await remember(options, trees, await refusal(plan.conflicts, shown));
+    throw new Fault("merge_conflict", { name: trees.record.name, base: options.baseName, conflicts: shown });
   }
   const note = await merged(changes, bases.undone);
   const made = await commit(plan.outcomes, trees);
@@ -264,19 +268,21 @@ async function merged(
   return change => ({ event: { type: "merged", change, sides, ...earlier }, objects });
 }
 
-async function refusal(conflicts: readonly Conflict[]): Promise<Recorded> {
+/** Only what is shown can be resolved. A first conflict that is too large to be shown whole counts as shown. */
+async function refusal(conflicts: readonly Conflict[], shown: readonly MergeConflict[]): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
   const paths = Object.create(null) as Record<string, RefusedPath>;
-  // A conflict can be resolved only if the caller saw it. The first overlap counts even if its lines were cut.
-  for (const { path, reason, told, base = [], sides } of conflicts.slice(0, shownOfConflicts.conflicts)) {
-    const cutAt = base.length > shownOfConflicts.lines ? base[shownOfConflicts.lines - 1]?.line : undefined;
+  for (const [i, most] of shownLines(shown, "base").entries()) {
+    const { path, reason, told, sides } = conflicts[i] as Conflict;
+    const { base = [] } = shown[i] as MergeConflict;
+    const cutAt = most < base.length ? base[most - 1]?.line : undefined;
+    if (told === undefined && cutAt !== undefined && i > 0) continue;
+    const isShown = ({ lines }: ToldOverlap) => cutAt === undefined || lines.theirs[1] <= cutAt + 1;
     paths[path] = {
       reason,
       ours: await recorded(sides.ours, objects),
       theirs: await recorded(sides.theirs, objects),
-      ...(told && {
-        told: told.filter((one, i) => i === 0 || cutAt === undefined || one.lines.theirs[1] <= cutAt + 1),
-      }),
+      ...(told && { told: told.filter((one, at) => isShown(one) || (i === 0 && at === 0)) }),
     };
   }
   return { event: { type: "refused", paths }, objects };
@@ -308,16 +314,11 @@ function unlessFault(error: unknown): false {
 }
 
 /** Values that a rule masks are not shown in a refusal. */
-function refused(
-  conflicts: readonly Conflict[],
-  { record, base }: MergeTrees,
-  { baseName }: MergeOptions,
-): Fault {
+function withoutMasked(conflicts: readonly Conflict[], base: Workspace): MergeConflict[] {
   const view = new LiveView(base);
-  const shown = conflicts.map(({ told: _told, sides: _sides, ...conflict }) => {
+  return conflicts.map(({ told: _told, sides: _sides, ...conflict }) => {
     if (view.isShownWhole(conflict.path)) return conflict;
     const { fork: _fork, base: _base, ...rest } = conflict;
     return rest;
   });
-  return new Fault("merge_conflict", { name: record.name, base: baseName, conflicts: shown });
 }

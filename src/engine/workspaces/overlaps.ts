@@ -1,7 +1,7 @@
 // Where two sides changed the same lines of a base, as whole regions: to tell whether one of them was rewritten since it
 // was refused, and to take one side of each while everything else is merged.
 import { gitChanges } from "../text/git-changes.ts";
-import { type LineChange, linesWithEndings } from "../text/line-diff.ts";
+import { type LineChange, linesWithEndings, linesWithReturns } from "../text/line-diff.ts";
 import { contentHash } from "../text/version.ts";
 
 interface MergedRegion {
@@ -27,19 +27,24 @@ interface TheirChange extends LineChange {
 
 /**
  * What a refused merge remembers of an overlap: what the base had changed there, each by its place in the common base and
- * its new lines, and what the fork had there.
+ * its new lines, and where it was.
  */
 export interface ToldOverlap {
   readonly changes: readonly string[];
-  /** A hash. Absent where the fork had no file. */
-  readonly ours?: string;
   readonly lines: LinesOfSides;
+}
+
+/** A refused merge: the overlaps that it showed, and what the fork has changed since. */
+export interface OverlapReport {
+  readonly told: readonly ToldOverlap[];
+  /** "all": the fork had no file then, or has none now. */
+  readonly edits: readonly LineChange[] | "all";
 }
 
 export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOverlap[] {
   return regions(base, ours, theirs)
     .filter(({ is }) => is === "overlap")
-    .map(({ changes, ours: text, lines }) => ({ changes: changes.map(keyOf), ours: hash(text), lines }));
+    .map(({ changes, lines }) => ({ changes: changes.map(keyOf), lines }));
 }
 
 /** The same where the fork deleted the file: all that the base changed. */
@@ -57,14 +62,39 @@ function hash(text: string): string {
   return contentHash(Buffer.from(text, "latin1"));
 }
 
+/** What the fork has changed in a file, in lines of what it was. */
+export function editsSince(then: Buffer, now: Buffer): LineChange[] {
+  return gitChanges(linesOf(then), linesOf(now));
+}
+
 /**
- * Whether the fork has resolved an overlap: everything that the base changed there was reported, and the fork's lines
- * differ from those in every report.
+ * Whether the fork has resolved an overlap: everything that the base changed there was reported, and since each of these
+ * reports the fork has changed the lines that it had there.
  */
-export function isResolved({ changes, ours }: ToldOverlap, told: readonly ToldOverlap[]): boolean {
-  const about = told.filter(one => one.changes.some(change => changes.includes(change)));
-  const known = new Set(about.flatMap(one => one.changes));
-  return changes.every(change => known.has(change)) && about.every(one => one.ours !== ours);
+export function isResolved({ changes }: ToldOverlap, reports: readonly OverlapReport[]): boolean {
+  const known = new Set<string>();
+  for (const { told, edits } of reports) {
+    for (const one of told) {
+      if (!one.changes.some(change => changes.includes(change))) continue;
+      if (edits !== "all" && !edits.some(edit => touches(edit, one.lines.ours))) return false;
+      for (const change of one.changes) known.add(change);
+    }
+  }
+  return changes.every(change => known.has(change));
+}
+
+/**
+ * Whether an edit changed one of these lines, or added some next to them: the other side's, for example. An edit of the
+ * neighbouring lines is none of these lines. Where there are none, lines must have been added in their place.
+ */
+function touches(
+  { aStart, aEnd, bStart, bEnd }: LineChange,
+  [first, end]: readonly [number, number],
+): boolean {
+  const [from, to] = [first - 1, end - 1];
+  if (aStart > to || aEnd < from) return false;
+  if (from === to) return bEnd - bStart > aEnd - aStart || (aStart < from && to < aEnd);
+  return aStart === aEnd || (aStart < to && aEnd > from);
 }
 
 /** Both sides together; of each overlap the preferred one. */
@@ -81,7 +111,7 @@ export function mergedPreferring(
 }
 
 function regions(base: Buffer, ours: Buffer, theirs: Buffer): MergedRegion[] {
-  const [b, o, t] = [base, ours, theirs].map(bytes => linesWithEndings(bytes.toString("latin1")));
+  const [b, o, t] = [base, ours, theirs].map(bytes => linesOf(bytes));
   if (b === undefined || o === undefined || t === undefined) return [];
   const [mine, other] = [gitChanges(b, o), gitChanges(b, t)];
   const found: MergedRegion[] = [];
@@ -110,11 +140,10 @@ function regions(base: Buffer, ours: Buffer, theirs: Buffer): MergedRegion[] {
     // All that touches or adjoins belongs together.
     for (;;) {
       const [one, two] = [mine[i], other[j]];
-      const isFirst = i === first && j === second;
-      if (one !== undefined && (one.aStart <= end || (isFirst && one.aStart === start))) {
+      if (one !== undefined && one.aStart <= end) {
         end = Math.max(end, one.aEnd);
         i++;
-      } else if (two !== undefined && (two.aStart <= end || (isFirst && two.aStart === start))) {
+      } else if (two !== undefined && two.aStart <= end) {
         end = Math.max(end, two.aEnd);
         j++;
       } else break;
@@ -136,6 +165,11 @@ function growth(changes: readonly LineChange[], from: number, to: number): numbe
   return changes
     .slice(from, to)
     .reduce((sum, { aStart, aEnd, bStart, bEnd }) => sum + (bEnd - bStart) - (aEnd - aStart), 0);
+}
+
+function linesOf(bytes: Buffer): string[] {
+  const all = bytes.toString("latin1");
+  return all.includes("\n") ? linesWithEndings(all) : linesWithReturns(all);
 }
 
 function text(lines: readonly string[], from: number, to: number): string {

@@ -1,10 +1,16 @@
 // How a conflict is settled: by one side that is preferred, or by a fork that was written again since the conflict was
 // reported. Only what was reported is settled; the rest of the contents is merged.
 import { isBinary } from "../text/detect.ts";
-import type { Bases, RefusedPath } from "./bases.ts";
+import type { Bases } from "./bases.ts";
 import { type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
-import { isResolved, mergedPreferring, type ToldOverlap } from "./overlaps.ts";
+import {
+  editsSince,
+  isResolved,
+  mergedPreferring,
+  type OverlapReport,
+  type ToldOverlap,
+} from "./overlaps.ts";
 
 /** Whether lines can be merged. */
 export async function areTexts(...sides: readonly SideAtPath[]): Promise<boolean> {
@@ -43,7 +49,9 @@ export async function isSettled(
   if (reason === "modes" && (then?.ours?.mode === ours?.mode || then?.theirs?.mode !== theirs?.mode))
     return false;
   if (told !== undefined && !isMasked)
-    return told.length === 0 ? then !== undefined : openOverlaps(told, refused).length === 0;
+    return told.length === 0
+      ? then !== undefined
+      : (await openOverlaps(told, path, bases, ours)).length === 0;
   if (then === undefined || !(await isSameSide(bases.sideOf(then.theirs), theirs))) return false;
   if (isMasked && ours?.kind === "file" && then.ours?.kind === "file")
     return ours.stamp !== then.ours.stamp || ours.mode !== then.ours.mode;
@@ -51,9 +59,14 @@ export async function isSettled(
 }
 
 /** A conflict, reduced to the overlaps that are still unresolved. */
-export function withoutSettled(conflict: SideConflict, refused: readonly RefusedPath[]): SideConflict {
+export async function withoutSettled(
+  path: string,
+  conflict: SideConflict,
+  bases: Bases,
+  ours: SideAtPath | undefined,
+): Promise<SideConflict> {
   const { told, fork, base } = conflict;
-  const open = told && openOverlaps(told, refused);
+  const open = told && (await openOverlaps(told, path, bases, ours));
   if (told === undefined || open === undefined || open.length === told.length) return conflict;
   // A region without lines is shown by the lines next to it.
   const isOpen = (side: "ours" | "theirs", line: number) =>
@@ -66,10 +79,23 @@ export function withoutSettled(conflict: SideConflict, refused: readonly Refused
   };
 }
 
-function openOverlaps(
+async function openOverlaps(
   overlaps: readonly ToldOverlap[],
-  refused: readonly RefusedPath[],
-): readonly ToldOverlap[] {
-  const told = refused.flatMap(one => one.told ?? []);
-  return overlaps.filter(overlap => !isResolved(overlap, told));
+  path: string,
+  bases: Bases,
+  ours: SideAtPath | undefined,
+): Promise<readonly ToldOverlap[]> {
+  const reports: OverlapReport[] = [];
+  for (const refused of bases.refused(path)) {
+    if (refused.told === undefined) continue;
+    const then = bases.sideOf(refused.ours);
+    const edits =
+      then?.kind === "file" && ours?.kind === "file"
+        ? editsSince(await then.bytes(), await ours.bytes())
+        : then?.kind === ours?.kind
+          ? []
+          : "all";
+    reports.push({ told: refused.told, edits });
+  }
+  return overlaps.filter(overlap => !isResolved(overlap, reports));
 }
