@@ -557,9 +557,11 @@ describe("an overlap that was reported", () => {
       becomes: numbered({ 5: "both" }),
     },
   };
-  const endings = { "\n": "", "\r": ", where lines end with carriage returns" };
-  const all = Object.keys(nexts).flatMap(name => Object.entries(endings).map(end => [name, ...end] as const));
-  it.each(all)("%s%3$s", async (name, ending) => {
+  const endings = { "": "\n", ", where lines end with carriage returns": "\r" };
+  const ways = Object.entries(endings).flatMap(([suffix, ending]) =>
+    Object.keys(nexts).map(name => [name + suffix, name, ending] as const),
+  );
+  it.each(ways)("%s", async (_, name, ending) => {
     const { fork: ours, base: theirs, then, becomes } = nexts[name] as Next;
     const ended = (text: string) => text.replaceAll("\n", ending);
     using fixture = new Fixture();
