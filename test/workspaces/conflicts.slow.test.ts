@@ -503,7 +503,7 @@ describe("an overlap that was reported", () => {
     readonly fork: string;
     readonly base: string;
     /** What the sides become after the report. */
-    readonly then: { readonly fork?: string; readonly base?: string };
+    readonly next: { readonly fork?: string; readonly base?: string };
     /** The base after the next merge. */
     readonly becomes: string | "refused";
   }
@@ -511,49 +511,49 @@ describe("an overlap that was reported", () => {
     "is not resolved by a base that took back a part of it": {
       fork: numbered({ 5: "fork", 6: "fork" }),
       base: numbered({ 4: "base", 7: "base" }),
-      then: { base: numbered({ 7: "base" }) },
+      next: { base: numbered({ 7: "base" }) },
       becomes: "refused",
     },
     "is not resolved by an edit of the line after it": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
-      then: { fork: numbered({ 5: "fork", 6: "other" }) },
+      next: { fork: numbered({ 5: "fork", 6: "other" }) },
       becomes: "refused",
     },
     "is not resolved by an edit of the line before it": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
-      then: { fork: numbered({ 4: "other", 5: "fork" }) },
+      next: { fork: numbered({ 4: "other", 5: "fork" }) },
       becomes: "refused",
     },
     "is not resolved by an edit next to lines that the fork deleted": {
       fork: withoutLine("gone"),
       base: numbered({ 5: "base" }),
-      then: { fork: withoutLine("gone").replace("line 6", "other") },
+      next: { fork: withoutLine("gone").replace("line 6", "other") },
       becomes: "refused",
     },
     "is resolved by the base's line next to the fork's": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base", 15: "base" }),
-      then: { fork: numbered({ 5: "fork\nbase" }) },
+      next: { fork: numbered({ 5: "fork\nbase" }) },
       becomes: numbered({ 5: "fork\nbase", 15: "base" }),
     },
     "is resolved by a line of both": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
-      then: { fork: numbered({ 5: "both" }) },
+      next: { fork: numbered({ 5: "both" }) },
       becomes: numbered({ 5: "both" }),
     },
     "is resolved by deleting the fork's line": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
-      then: { fork: withoutLine("fork") },
+      next: { fork: withoutLine("fork") },
       becomes: withoutLine("fork"),
     },
     "is resolved by lines where the fork had deleted some": {
       fork: withoutLine("gone"),
       base: numbered({ 5: "base" }),
-      then: { fork: numbered({ 5: "both" }) },
+      next: { fork: numbered({ 5: "both" }) },
       becomes: numbered({ 5: "both" }),
     },
   };
@@ -562,15 +562,15 @@ describe("an overlap that was reported", () => {
     Object.keys(nexts).map(name => [name + suffix, name, ending] as const),
   );
   it.each(ways)("%s", async (_, name, ending) => {
-    const { fork: ours, base: theirs, then, becomes } = nexts[name] as Next;
+    const { fork: ours, base: theirs, next, becomes } = nexts[name] as Next;
     const ended = (text: string) => text.replaceAll("\n", ending);
     using fixture = new Fixture();
     const { base, fork } = await fixture.forked({ "m.txt": ended(numbered()) });
     write("m.txt", ended(ours))(fork.root);
     write("m.txt", ended(theirs))(base);
     await isRefused(fixture, fork);
-    if (then.fork !== undefined) write("m.txt", ended(then.fork))(fork.root);
-    if (then.base !== undefined) write("m.txt", ended(then.base))(base);
+    if (next.fork !== undefined) write("m.txt", ended(next.fork))(fork.root);
+    if (next.base !== undefined) write("m.txt", ended(next.base))(base);
     if (becomes === "refused") await isRefused(fixture, fork);
     else {
       await fixture.workspaces.merge(fork, fixture.opener);
