@@ -1,7 +1,7 @@
 // The conflicts of a merge in words, with the lines of both sides. Shared by the dialect that offers workspaces and by
 // the command line.
 import type { MergeConflict, NumberedLine } from "../engine/fault.ts";
-import { mostConflicts, shownLines } from "../engine/shown-conflicts.ts";
+import { mostConflicts, shownLines } from "../engine/workspaces/shown-conflicts.ts";
 
 const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
   both_changed: "both changed the same lines",

@@ -3,7 +3,6 @@
 import { dirname } from "node:path";
 import { Fault, type FaultCode, type MergeConflict } from "../fault.ts";
 import { once } from "../once.ts";
-import { shownLines } from "../shown-conflicts.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
@@ -30,6 +29,7 @@ import type { BaseMoves } from "./merge-renames.ts";
 import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { ToldOverlap } from "./overlaps.ts";
 import type { Candidate } from "./renames.ts";
+import { shownLines } from "./shown-conflicts.ts";
 import { undoneChanges } from "./undone.ts";
 
 export interface MergedFile {

@@ -1,6 +1,6 @@
 // How much of its conflicts a refused merge shows. What it does not show, no fork can have resolved, so the answer and
 // the record of the refusal ask here.
-import type { MergeConflict, NumberedLine } from "./fault.ts";
+import type { MergeConflict, NumberedLine } from "../fault.ts";
 
 export const mostConflicts = 20;
 /** Of one side of all conflicts together. A long line counts as several. */
