@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { start } from "../mcp/wire.ts";
-import { polyfs } from "./program.ts";
+import { polyfs, tree } from "./program.ts";
 import { type Project, project } from "./project.ts";
 
 const textOf = ({ path }: Project, name = "a.txt") => readFileSync(path(name), "utf8");
@@ -29,6 +29,26 @@ describe("polyfs undo and polyfs redo", () => {
     expect(here.run("redo")).toMatchObject({ code: 1, stdout: "" });
     here.run("undo");
     expect(textOf(here)).toBe("2\n");
+  });
+
+  it("do not pass over a change that touched another directory, too, but name the directories", () => {
+    const here = project();
+    write(here, "1\n");
+    const other = tree("sub");
+    writeFileSync(join(other, "sub/b.txt"), "1\n");
+    const both = ["--workspace", here.root, "--workspace", join(other, "sub")];
+    const edit = { paths: [here.path("a.txt"), join(other, "sub/b.txt")], old: "1", new: "2" };
+    expect(here.run("call", ...both, "replace_in_files", JSON.stringify(edit)).code).toBe(0);
+    for (const args of [[], ["--since", "1h"], ["./a.txt"]]) {
+      const { code, stderr } = here.run("undo", ...args);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(`--workspace ${here.root} --workspace ${join(other, "sub")}`);
+      expect(textOf(here)).toBe("2\n");
+    }
+    expect(here.run("undo", ...both).code).toBe(0);
+    expect([textOf(here), readFileSync(join(other, "sub/b.txt"), "utf8")]).toEqual(["1\n", "1\n"]);
+    expect(here.run("undo").code).toBe(0);
+    expect(textOf(here)).toBe("one\ntwo\nthree\n");
   });
 
   it("a change after an undo ends redo", () => {

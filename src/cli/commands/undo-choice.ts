@@ -2,7 +2,7 @@
 
 import { isClientNamed } from "../../engine/client-name.ts";
 import { Fault } from "../../engine/fault.ts";
-import { changeNamed, concerns } from "../../engine/history/changes.ts";
+import { changeNamed, concerns, isPartlyVisible, isVisible } from "../../engine/history/changes.ts";
 import { isLeft } from "../../engine/history/left.ts";
 import { standing } from "../../engine/history/standing.ts";
 import { writtenDate } from "../../engine/text/written-date.ts";
@@ -20,7 +20,10 @@ export interface UndoChoice {
   readonly client: string | undefined;
 }
 
-/** Newest first. Faults: `unknown_change`. */
+/**
+ * Newest first. Faults: `unknown_change`, also for a change that touched other directories as well: passing over it
+ * would undo an older one that nobody meant.
+ */
 export async function chosenChanges(workspace: Workspace, choice: UndoChoice): Promise<ChangeRecord[]> {
   const { change, since, task, client, path } = choice;
   if (change !== undefined) {
@@ -34,12 +37,13 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
   const at = path && workspace.locate(path).path;
   const chosen: ChangeRecord[] = [];
   const clients = new Set<string>();
-  for await (const { record, partly } of standing(workspace)) {
+  for await (const { record, partly } of standing(workspace, isPartlyVisible)) {
     if (record.id <= from.after || record.time < from.time) break;
     clients.add(record.client);
     if (client !== undefined && !isClientNamed(record.client, client)) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
     if (task && !isOfTask(record, chosen[0])) continue;
+    if (!isVisible(workspace, record)) throw new Fault("unknown_change", { id: record.id });
     if (!several && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path))) continue;
     chosen.push(record);
     if (!several) break;

@@ -2,9 +2,11 @@
 // named, or in the working directory: a link that was planted since must not lead it elsewhere.
 import { dirname, resolve } from "node:path";
 import { Fault } from "../../engine/fault.ts";
-import { listChanges } from "../../engine/history/changes.ts";
+import { isVisible, listChanges, placesOf } from "../../engine/history/changes.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
@@ -20,6 +22,8 @@ import { printOutcome, type UndoReport } from "./restored.ts";
 import { openPast, revealOption } from "./shown-past.ts";
 import { whereTheUserStands } from "./standing.ts";
 import { chosenChanges } from "./undo-choice.ts";
+
+const mostNamed = 10;
 
 export const undoChange = command({
   name: "undo",
@@ -60,7 +64,7 @@ export const undoChange = command({
       task: own.has("task"),
       client: own.get("client"),
     };
-    const records = await chosenChanges(workspace, choice).catch(refusal(workspace, change));
+    const records = await chosenChanges(workspace, choice).catch(refusal(workspace));
     const options = { path: at, dryRun, client: "polyfs undo" };
     const past = openPast(config, process.cwd(), { reveal: own.has("reveal") });
     let outcome: UndoReport;
@@ -74,9 +78,7 @@ export const undoChange = command({
       outcome = { parts: [{ restored }], commits: commit === undefined ? [] : [commit], dryRun };
     } else {
       using progress = progressOn(process.stderr, "changes undone");
-      const undone = await undoMany(workspace, records, options, progress.tell).catch(
-        refusal(workspace, change),
-      );
+      const undone = await undoMany(workspace, records, options, progress.tell).catch(refusal(workspace));
       const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
       outcome = { parts: undone, commits, dryRun };
     }
@@ -97,18 +99,27 @@ function wanted(
   return isId ? { change: first } : { path: first };
 }
 
+/** The directories that a change touched, without those inside another. */
+function directoriesOf(record: ChangeRecord): string[] {
+  const places = [...new Set(placesOf(record).map(path => dirname(path)))];
+  return places.filter(place => !places.some(other => other !== place && isWithin(place, other)));
+}
+
 /** Suggests what to do if a change exists but is not visible from here. */
-function refusal(workspace: Workspace, id: string | undefined): (error: unknown) => Promise<never> {
+function refusal(workspace: Workspace): (error: unknown) => Promise<never> {
   return async error => {
-    if (!Fault.is(error, "unknown_change")) throw error;
-    const record = id === undefined ? undefined : workspace.archive.changes.get(id);
-    if (record !== undefined) {
-      const places = [...new Set(record.files.map(file => dirname(file.at)))].slice(0, 3);
+    if (!Fault.is(error, "unknown_change") || error.data.path !== undefined) throw error;
+    const { id } = error.data;
+    const record = id === "" ? undefined : workspace.archive.changes.get(id);
+    if (record !== undefined && !isVisible(workspace, record)) {
+      const places = directoriesOf(record);
+      const named = places.slice(0, mostNamed).map(place => `--workspace ${place}`);
+      const more = places.length > mostNamed ? ` and ${places.length - mostNamed} more` : "";
       throw new UsageError(
-        `change ${record.id} reaches beyond this directory: add ${places.map(place => `--workspace ${place}`).join(" ")}, or a directory above`,
+        `change ${record.id} reaches beyond this directory: add ${named.join(" ")}${more}, or a directory above`,
       );
     }
-    if (id !== undefined && (await listChanges(workspace, { limit: 1 })).length > 0)
+    if (id !== "" && record === undefined && (await listChanges(workspace, { limit: 1 })).length > 0)
       throw new UsageError(`there is no change ${id}; see polyfs history`);
     throw error;
   };

@@ -90,7 +90,19 @@ export async function wasChangedSince(
 }
 
 /** A change is visible to callers that may reach all of its files. */
-export function isVisible({ roots }: Workspace, { files }: ChangeRecord): boolean {
-  const reachable = (path: string) => roots.some(root => isWithin(path, root.path));
-  return files.length > 0 && files.every(file => reachable(file.at) && (!file.from || reachable(file.from)));
+export function isVisible(workspace: Workspace, record: ChangeRecord): boolean {
+  return record.files.length > 0 && placesOf(record).every(path => isReachable(workspace, path));
+}
+
+/** Whether a change touched anything that the caller may reach. */
+export function isPartlyVisible(workspace: Workspace, record: ChangeRecord): boolean {
+  return placesOf(record).some(path => isReachable(workspace, path));
+}
+
+export function placesOf({ files }: ChangeRecord): string[] {
+  return files.flatMap(({ at, from }) => (from ? [at, from] : [at]));
+}
+
+function isReachable({ roots }: Workspace, path: string): boolean {
+  return roots.some(root => isWithin(path, root.path));
 }

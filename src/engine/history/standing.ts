@@ -19,8 +19,14 @@ export interface Standing {
   readonly partly: readonly ChangeRecord[];
 }
 
-/** Changes that are not undos, newest first, and whether each was undone, at once or file by file. */
-export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standing & { isUndone: boolean }> {
+/**
+ * Changes that are not undos, newest first, and whether each was undone, at once or file by file. Those that also
+ * touched something outside the workspace are left out, unless `sees` says otherwise.
+ */
+export async function* madeChanges(
+  workspace: Workspace,
+  sees = isVisible,
+): AsyncGenerator<Standing & { isUndone: boolean }> {
   await workspace.othersRecorded();
   const undone = new Set<string>();
   const parts = new Map<string, ChangeRecord[]>();
@@ -30,15 +36,15 @@ export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standin
       if (partial) parts.set(undoes, [...(parts.get(undoes) ?? []), record]);
       else undone.add(undoes);
     }
-    if (isUndo(record) || isOfServer(record) || !isVisible(workspace, record)) continue;
+    if (isUndo(record) || isOfServer(record) || !sees(workspace, record)) continue;
     const partly = parts.get(id) ?? [];
     yield { record, partly, isUndone: undone.has(id) || isRestored(record.files, partly) };
   }
 }
 
 /** Changes that are not undos and have not been undone, newest first. */
-export async function* standing(workspace: Workspace): AsyncGenerator<Standing> {
-  for await (const { record, partly, isUndone } of madeChanges(workspace))
+export async function* standing(workspace: Workspace, sees = isVisible): AsyncGenerator<Standing> {
+  for await (const { record, partly, isUndone } of madeChanges(workspace, sees))
     if (!isUndone) yield { record, partly };
 }
 
