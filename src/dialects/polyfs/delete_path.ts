@@ -7,7 +7,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { notes, refuseNoVersion, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseNoVersion, refuseStale, refuseVersionOf, versionProperty, writing } from "./writing.ts";
 
 const maxEntries = 100_000;
 
@@ -30,6 +30,7 @@ export const deletePath = polyfsTool({
     refuseNoVersion(if_version);
     const path = pathAt(call, written);
     const { workspace } = call;
+    refuseVersionOf(workspace.lstat(path), path, if_version);
     const what = await described(path, call);
     const change = { kind: "remove", path, recursive } as const;
     const commit =

@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { relocation } from "./relocating.ts";
-import { notes, refuseNoVersion, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseNoVersion, refuseStale, refuseVersionOf, versionProperty, writing } from "./writing.ts";
 
 export const movePath = polyfsTool({
   name: "move_path",
@@ -21,7 +21,7 @@ export const movePath = polyfsTool({
     refuseNoVersion(if_version);
     const [from, to] = [pathAt(call, source), pathAt(call, destination)];
     const { workspace } = call;
-    workspace.lstat(from); // report a missing source before anything about the destination
+    refuseVersionOf(workspace.lstat(from), from, if_version); // what is wrong with the source comes before the destination
     const change = { kind: "move", from, to, overwrite } as const;
     const commit =
       if_version === undefined

@@ -1,6 +1,7 @@
 // Shared by all tools that change files: the options of a commit, and the notes about it.
 import type { CallContext } from "../../contract/context.ts";
-import { Fault } from "../../engine/fault.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault, type Kind } from "../../engine/fault.ts";
 import { isVersion, type Rebased, sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";
 import type { By } from "../../engine/workspace/archive/log.ts";
@@ -72,6 +73,16 @@ export function refuseNoVersion(wanted: string | undefined): void {
     `if_version is not a version: ${JSON.stringify(wanted.slice(0, 40))}`,
     "Pass the one that read_file shows in its head line, such as v:3f9a1c2b77d0, or leave it out.",
   );
+}
+
+/** Refuses an `if_version` for a directory. */
+export function refuseVersionOf(
+  { kind }: { readonly kind: Kind },
+  { given }: WorkspacePath,
+  wanted: string | undefined,
+): void {
+  if (wanted === undefined || kind !== "directory") return;
+  throw refused(`${printable(given)} is a directory, and only files have versions`, "Leave if_version out.");
 }
 
 /** The same for an undo: undo takes one back only where it is named. */

@@ -448,6 +448,18 @@ describe("move_path and copy_path", () => {
     await server.says("move_path", { from: "a.txt", to: "m.txt", if_version: versionIn(lines[0] ?? "") });
     expect(fixture.read("m.txt")).toBe("changed\n");
   });
+
+  it("say that a directory has no version, and do not suggest deleting it", async () => {
+    const if_version = await server.version("a.txt");
+    for (const [tool, params] of [
+      ["move_path", { from: "dir", to: "moved" }],
+      ["delete_path", { path: "dir", recursive: true }],
+    ] as const)
+      expect(await server.refuses(tool, { ...params, if_version })).toEqual([
+        "invalid_input: dir is a directory, and only files have versions",
+        "Leave if_version out.",
+      ]);
+  });
 });
 
 describe("delete_path and create_directory", () => {
