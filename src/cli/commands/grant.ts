@@ -20,7 +20,7 @@ export const grant = command({
   name: "grant",
   operands: "PATH",
   description:
-    "Allows what the policy asks about, for PATH and everything below it. Running servers apply the grant immediately; it expires after the given time.",
+    "Allows what the policy asks about, for PATH and everything below it. What a rule denies or masks stays so: polyfs policy explain PATH shows the rule. Running servers apply the grant immediately; it expires after the given time.",
   own: {
     write: { help: "Allow changes (the default)" },
     delete: { help: "Allow deletion" },

@@ -99,7 +99,7 @@ export const wording: Wording = {
     `${printable(path)}: the policy needs a person's approval, and this client cannot ask for it\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
   forbidden: say(
     ({ path, rule, to }) => `${printable(path)}: ${forbidden[to]} by the policy (${printable(rule)})`,
-    "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
+    "Only the person who runs the server can allow it, by changing the rule in the policy; a grant does not lift it.",
   ),
   read_only: say(
     data => at(data.fileSystem ? "is on a read-only file system" : "is in a read-only root")(data),
