@@ -104,7 +104,7 @@ class MaskedFile {
     this.#quiet(undone);
     this.#holds(before, "after the undo");
     const change = /\bchange (\w+)/.exec(undone.text)?.[1];
-    // A value that was set to what it was: nothing was undone, and the next undo would go further back.
+    // If nothing was undone, the next undo would go further back.
     if (change !== undefined) this.#quiet(await call(client, "undo", { change }));
     this.#holds(after, "after the undo of the undo");
     this.#lines = after.map(({ key, ...line }) =>

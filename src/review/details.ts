@@ -50,14 +50,16 @@ export async function differenceToNow(
     const now = await sideNow(workspace, at);
     const isMoved = from !== undefined && now !== undefined;
     const old = before === undefined && isMoved ? now : sideOf(workspace, before);
-    if (isSame(old, now) && !isMoved) continue;
+    // A masked file is not compared: that would confirm a guess.
+    const isMasked = old?.kind === "file" && now?.kind === "file" && !workspace.isShownWhole(at);
+    if (!isMasked && !isMoved && isSame(old, now)) continue;
     files.push({ at, ...(isMoved && { from }), before: old, after: now });
   }
   return await differenceOf(viewer, files, file === undefined ? overview : wholeFile);
 }
 
 async function shownNet(viewer: Viewer, records: readonly ChangeRecord[]): Promise<NetFile[]> {
-  const net = await gently(netOf(records, viewer.workspace.archive.objects));
+  const net = await gently(netOf(records, viewer.workspace));
   const listed = new Set(net.map(({ at }) => at));
   return net.flatMap(one => [
     visible(viewer, one),

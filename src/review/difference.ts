@@ -57,18 +57,19 @@ function summaryOf(viewer: Viewer, { at, from, before, after }: FileSides): File
   return {
     path: at,
     name: nameOf(viewer, at),
-    effect: effectOf({ at, from, before, after }),
+    effect: effectOf(viewer, { at, from, before, after }),
     kind: kind === "special" ? "other" : kind,
     ...originOf(viewer, from),
   };
 }
 
-function effectOf({ from, before, after }: FileSides): FileSummary["effect"] {
+function effectOf({ workspace }: Viewer, { at, from, before, after }: FileSides): FileSummary["effect"] {
   if (from !== undefined) return "moved";
   if (before === undefined) return "created";
   if (after === undefined) return "removed";
   const same = before.kind === "file" && "bytes" in before && after.kind === "file" && "bytes" in after;
-  return same && before.bytes.equals(after.bytes) ? "mode" : "changed";
+  if (!same || !workspace.isShownWhole(at)) return "changed"; // comparing what is hidden would confirm a guess
+  return before.bytes.equals(after.bytes) ? "mode" : "changed";
 }
 
 async function fileDifference(viewer: Viewer, file: ShownFile, maxLines: number): Promise<FileDifference> {

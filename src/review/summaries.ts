@@ -9,7 +9,6 @@ import { diffCounts } from "../engine/text/diff.ts";
 import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import { atOnce } from "../engine/workspace/footprint/time-slice.ts";
-import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 import type { ChangeIndex } from "./change-index.ts";
@@ -177,19 +176,20 @@ const mostNets = 300;
 /** The net result of the changes of a task. `ids` are oldest first. */
 function netOfTask(
   past: ReviewedPast,
+  { workspace, who = "" }: Viewer,
   task: string,
   ids: readonly string[],
-  { archive: { objects } }: Workspace,
 ): readonly NetFile[] {
   const known = nets.get(past.index) ?? new Map<string, KnownNet>();
   nets.set(past.index, known);
   const of = ids.join(" ");
-  const found = known.get(task);
+  const key = `${who} ${task}`; // what is hidden from a viewer decides about it
+  const found = known.get(key);
   if (found?.of === of) return found.files;
   const records = ids.map(id => past.record(id)).filter(record => record !== undefined);
-  const files = atOnce(netOf(records.toReversed(), objects));
-  known.delete(task);
-  known.set(task, { of, files });
+  const files = atOnce(netOf(records.toReversed(), workspace));
+  known.delete(key);
+  known.set(key, { of, files });
   for (const oldest of known.keys()) {
     if (known.size <= mostNets) break;
     known.delete(oldest);
@@ -208,7 +208,7 @@ export function taskSummary(
   const entries = ids.map(id => index.get(id)).filter(entry => entry !== undefined);
   const [first] = entries;
   const standing = ids.filter(id => index.stateOf(id) !== "undone");
-  const net = netOfTask(past, task, standing.slice(-mostChanges), viewer.workspace).filter(
+  const net = netOfTask(past, viewer, task, standing.slice(-mostChanges)).filter(
     ({ at }) => !viewer.workspace.isHidden(at),
   );
   return {

@@ -206,7 +206,7 @@ it("random changes come to the difference between the trees around them", async 
     for (let first = 0; first < records.length; first++)
       for (let last = first + 1; last <= records.length; last++) {
         const [before, after] = [trees[first] as Tree, trees[last] as Tree];
-        const net = atOnce(netOf(records.slice(first, last).toReversed(), objects));
+        const net = atOnce(netOf(records.slice(first, last).toReversed(), workspace));
         try {
           expect(filesOf(applied(before, after, net, objects))).toEqual(filesOf(after));
           if (isSame(before, after)) expect(net).toEqual([]);

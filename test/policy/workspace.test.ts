@@ -254,7 +254,7 @@ describe("a masked file", () => {
     const { id } = await write("machine a\npassword\n\n\ndummy\n");
     await write("machine a\nlogin\n\n\ndummy\n");
     for (const dryRun of [true, false])
-      expect(await codeOf(() => undo(workspace, { change: id, dryRun }))).toBe("forbidden");
+      expect(await codeOf(() => undo(workspace, { change: id, dryRun }))).toBe("stale");
     expect(readFileSync(join(root, ".netrc"), "utf8")).not.toContain("hunter2");
     await workspace.settled();
   });

@@ -57,7 +57,7 @@ export async function netTexts(
 ): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
-  const net = await gently(netOf(records, workspace.archive.objects));
+  const net = await gently(netOf(records, workspace));
   const slice = new TimeSlice();
   for (const { at, from, before, after, replaced, mixed } of net) {
     if (slice.isOver) await slice.turn();

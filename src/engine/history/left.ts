@@ -18,7 +18,9 @@ export async function isLeft(
   if (isRestored(files, partly)) return false;
   try {
     const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
-    return restored.some(({ before, after }) => !(before && after && before.equals(after)));
+    return restored.some(
+      ({ at: one, before, after }) => !workspace.isShownWhole(one) || !(before && after?.equals(before)),
+    );
   } catch (error) {
     // The undo conflicts with itself: what it removed exists again, or what it created is gone.
     if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;

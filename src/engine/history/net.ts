@@ -36,9 +36,18 @@ interface Thing {
   readonly isParent?: true;
 }
 
-/** In path order. `records` come newest first, as they are listed. */
-export function* netOf(records: readonly ChangeRecord[], objects: Objects): Steps<NetFile[]> {
-  const net = new NetState(objects);
+/** Where the records are from. */
+export interface NetSource {
+  readonly archive: { readonly objects: Objects };
+  isShownWhole(at: string): boolean;
+}
+
+/**
+ * In path order. `records` come newest first, as they are listed. A file that the rules do not show whole is listed if a
+ * change touched it: comparing its contents would confirm a guess of what is hidden.
+ */
+export function* netOf(records: readonly ChangeRecord[], source: NetSource): Steps<NetFile[]> {
+  const net = new NetState(source);
   for (const { files, parents } of records.toReversed()) {
     for (const parent of parents) net.addParent(parent);
     for (const file of files) {
@@ -51,12 +60,14 @@ export function* netOf(records: readonly ChangeRecord[], objects: Objects): Step
 
 class NetState {
   readonly #objects: Objects;
+  readonly #source: NetSource;
   readonly #things = new PathMap<Thing>();
   /** What was there before the first change and is not anymore, by its path then. */
   readonly #lost = new Map<string, Thing>();
 
-  constructor(objects: Objects) {
-    this.#objects = objects;
+  constructor(source: NetSource) {
+    this.#source = source;
+    this.#objects = source.archive.objects;
   }
 
   addParent(at: string): void {
@@ -87,7 +98,7 @@ class NetState {
       this.#appear(at, after, before);
       return;
     }
-    const isOther = known.after !== undefined && !same(known.after, before);
+    const isOther = known.after !== undefined && !this.#isHeld(at, known.after, before);
     this.#put(at, {
       origin: known.origin,
       before: known.before ?? (known.origin === undefined ? undefined : before),
@@ -120,7 +131,8 @@ class NetState {
     this.#listCreatedAbove(from);
     this.#listCreatedAbove(at);
     const known = this.#things.get(from) ?? { origin: this.#originOf(from) };
-    const isOther = known.after !== undefined && before !== undefined && !same(known.after, before);
+    const isOther =
+      known.after !== undefined && before !== undefined && !this.#isHeld(from, known.after, before);
     const inside = this.#takeWithin(from, kind);
     if (replaced !== undefined || this.#things.has(at)) this.#remove(at, replaced?.kind ?? kind, replaced);
     this.#things.set(at, {
@@ -138,7 +150,7 @@ class NetState {
     this.#find(at, before);
     for (const [path, thing] of this.#takeWithin(at, kind)) {
       if (thing.origin === undefined) continue;
-      const isOther = path === at && thing.after !== undefined && !same(thing.after, before);
+      const isOther = path === at && thing.after !== undefined && !this.#isHeld(at, thing.after, before);
       const known = thing.before ?? thing.after;
       if (known === undefined) continue;
       const mixed = thing.mixed || (isOther && known.kind === "file");
@@ -247,6 +259,18 @@ class NetState {
     }
   }
 
+  /** Whether a path still held what the change before had left there, as far as that may be told. */
+  #isHeld(at: string, left: Snapshot, found: Snapshot | undefined): boolean {
+    const isFile = left.kind === "file" && found?.kind === "file";
+    return (isFile && !this.#source.isShownWhole(at)) || same(left, found);
+  }
+
+  #isUnchanged(at: string, before: Snapshot | undefined, after: Snapshot | undefined, from = at): boolean {
+    if (before?.kind !== "file" || after?.kind !== "file") return same(before, after);
+    const isCompared = [at, from].every(one => this.#source.isShownWhole(one));
+    return isCompared ? same(before, after) : before === after;
+  }
+
   *files(): Steps<NetFile[]> {
     this.#separate();
     this.#joinLost();
@@ -258,14 +282,14 @@ class NetState {
       if (isParent) continue;
       if (origin === undefined || origin === at) {
         const isKnown = origin === undefined || before !== undefined;
-        if (isKnown && !same(before, after)) files.push({ at, before, after, ...also });
+        if (isKnown && !this.#isUnchanged(at, before, after)) files.push({ at, before, after, ...also });
         continue;
       }
       const place = this.#originOf(at);
       const lost = this.#lost.get(place)?.before;
       const overwritten = lost?.kind === "directory" ? undefined : lost; // a directory is listed by itself
       if (overwritten !== undefined) replaced.add(place);
-      const isKept = before === undefined || same(before, after);
+      const isKept = before === undefined || this.#isUnchanged(at, before, after, origin);
       if (isKept && overwritten === undefined && place === origin) continue; // its directory was moved
       files.push({
         at,

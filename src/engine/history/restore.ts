@@ -58,13 +58,20 @@ export function snapshotIn(
   return found;
 }
 
+interface Comparing {
+  /** Paths that are not there anymore. */
+  readonly gone?: ReadonlySet<string> | undefined;
+  /** Whether a file differs whatever it holds. */
+  readonly isOther: (at: string) => boolean;
+}
+
 /** Whether `path` holds what the snapshot holds, without the paths in `gone`: names, kinds and bytes. */
 export async function sameTree(
   workspace: Workspace,
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
-  gone: ReadonlySet<string> = new Set(),
+  comparing: Comparing,
 ): Promise<boolean> {
   const slice = new TimeSlice();
   const left: { readonly snapshot: Snapshot; readonly path: WorkspacePath }[] = [{ snapshot, path }];
@@ -72,7 +79,7 @@ export async function sameTree(
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (slice.isOver) await slice.turn();
       const { snapshot: one, path: at } = next;
-      const listed = await sameEntry(workspace, at, one, objects, gone);
+      const listed = await sameEntry(workspace, at, one, objects, comparing);
       if (listed === undefined) return false;
       for (const entry of listed) left.push({ snapshot: entry, path: at.below(entry.name) });
     }
@@ -89,17 +96,18 @@ async function sameEntry(
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
-  gone: ReadonlySet<string>,
+  { gone, isOther }: Comparing,
 ): Promise<readonly SnapshotEntry[] | undefined> {
   const stat = workspace.lstat(path);
   if (stat.kind !== snapshot.kind) return undefined;
   if (snapshot.kind === "symlink") return stat.target === snapshot.target ? [] : undefined;
   if (snapshot.kind === "file") {
-    if (stat.size !== snapshot.size || snapshot.hash === undefined) return undefined;
+    if (isOther(path.absolute) || stat.size !== snapshot.size || snapshot.hash === undefined)
+      return undefined;
     using file = await workspace.openUnmasked(path);
     return snapshot.hash === (await hashInTurns(await file.read(0, stat.size + 1))) ? [] : undefined;
   }
-  const isLeft = ({ name }: SnapshotEntry) => !gone.has(path.below(name).absolute);
+  const isLeft = ({ name }: SnapshotEntry) => !gone?.has(path.below(name).absolute);
   const listed = listedIn(snapshot, objects)?.filter(isLeft);
   if (listed === undefined) return undefined;
   using directory = workspace.directory(path);

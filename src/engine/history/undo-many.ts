@@ -6,7 +6,7 @@ import { Fault } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type FilesByThen, type Undone, type UndoOptions, undo, undoByThen } from "./undo.ts";
+import { FilesByThen, type Undone, type UndoOptions, undo, undoByThen } from "./undo.ts";
 
 export async function undoMany(
   workspace: Workspace,
@@ -19,7 +19,7 @@ export async function undoMany(
   const notHere = new Map<string, readonly string[]>();
   const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const later: RecordedFile[] = [];
-  const byThen: FilesByThen | undefined = options.dryRun ? new Map() : undefined;
+  const byThen: FilesByThen | undefined = options.dryRun ? new FilesByThen() : undefined;
   try {
     for (const record of newestFirst) {
       try {

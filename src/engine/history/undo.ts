@@ -42,7 +42,10 @@ export interface UndoOptions {
  * The files that a dry run of several undos has dealt with, as they would be by then. Undefined: the name would be free.
  * Directories, links and moves are not in it.
  */
-export type FilesByThen = Map<string, { readonly bytes: Buffer; readonly mode?: number } | undefined>;
+export class FilesByThen extends Map<string, { readonly bytes: Buffer; readonly mode?: number } | undefined> {
+  /** The changes that would be undone by then. */
+  readonly undone = new Set<string>();
+}
 
 /** What becomes of one path. `before` and `after` are there for files whose content changes. */
 export interface Restored {
@@ -128,6 +131,7 @@ async function tryUndo(
     const { changes, restored: real } = await inverse(workspace, record, options, byThen);
     if (options.dryRun) workspace.refuseRevealing(changes);
     if (byThen) foresee(changes, byThen);
+    byThen?.undone.add(record.id);
     const restored: Restored[] = [];
     await inSlices(real, one => restored.push(shown(workspace, one)));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
@@ -204,7 +208,7 @@ async function inverse(
   workspace: Workspace,
   record: ChangeRecord,
   { path }: UndoOptions,
-  byThen: FilesByThen = new Map(),
+  byThen = new FilesByThen(),
 ): Promise<Inverse> {
   const only = path && workspace.locate(path).path;
   const named = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
@@ -340,18 +344,15 @@ class Inverting {
     const restored: Restored[] = [{ at: this.#file.at, did: "removed" }];
     if (after?.kind === "file") {
       const current = await this.#bytesAt(path);
-      if (current === undefined || !(await this.#is(after, current))) throw this.#stale(current);
+      const isOther = current === undefined || this.#isReplaced(this.#file.at);
+      if (isOther || !(await this.#is(after, current))) throw this.#stale(current);
       return { changes: [{ kind: "remove", path, expect: current }], restored };
     }
     if (after?.kind === "directory" && after.entries === undefined) {
       if (there !== "directory") throw this.#stale();
       return { changes: [], restored, made: path.absolute };
     }
-    if (
-      after === undefined ||
-      !(await sameTree(this.#workspace, path, after, this.#objects, this.#takenOut()))
-    )
-      throw this.#stale();
+    if (after === undefined || !(await this.#isTree(after, this.#takenOut()))) throw this.#stale();
     return { changes: [{ kind: "remove", path, recursive: true }], restored };
   }
 
@@ -393,13 +394,18 @@ class Inverting {
         ? new Fault("not_found", { path: at })
         : new Fault("not_a_file", { path: at, kind });
     }
+    const isCompared = this.#workspace.isShownWhole(at);
+    if (!isCompared) {
+      const later = this.#laterAt(at);
+      if (later.length === 1 && later[0]?.undoes === this.#record.id) return nothing; // undone before
+    }
     const { bytes, exact, origins } = await this.#merged(before, after, current);
     const found = this.#byThen.get(path.absolute)?.mode ?? this.#workspace.lstat(path).mode;
     const mode = found === after.mode ? before.mode : found; // a mode that was set since stays
     const sameMode = mode === found;
-    const isSame = bytes.equals(current) && sameMode;
+    const isSame = isCompared && bytes.equals(current) && sameMode;
     if (isSame && exact) return nothing;
-    const times = exact ? { modified: new Date(before.modified) } : {};
+    const times = exact && isCompared ? { modified: new Date(before.modified) } : {};
     return {
       // Without an effect it is recorded all the same: the change counts as undone from then on.
       changes: [{ kind: "write", path, bytes, expect: current, mode, ...times, origins }],
@@ -431,7 +437,7 @@ class Inverting {
   async #isMoved(): Promise<boolean> {
     const { at, moved, after } = this.#file;
     if (after !== undefined) {
-      if (await sameTree(this.#workspace, this.#path, after, this.#objects)) return true;
+      if (await this.#isTree(after)) return true;
     } else if (moved === undefined) {
       if (!this.#record.kept) throw this.#notKept();
       return true; // recorded before identities were
@@ -443,7 +449,7 @@ class Inverting {
     if (known === undefined || isIdentity(known.moved, found)) return known !== undefined;
     // A directory that an undo restored is identified by its records alone, because anything may be in it now.
     if (found.kind === "directory") return known.moved === undefined && known.after?.kind === "directory";
-    return known.after !== undefined && sameTree(this.#workspace, this.#path, known.after, this.#objects);
+    return known.after !== undefined && this.#isTree(known.after);
   }
 
   #isInOverlay(): boolean {
@@ -550,6 +556,13 @@ class Inverting {
     const old = before.hash === undefined ? undefined : await this.#objects.getLater(before.hash);
     if (old === undefined) throw this.#notKept();
     const origins = [{ at: from, bytes: old }];
+    if (!this.#workspace.isShownWhole(this.#file.at)) {
+      // It is not merged: whether edits overlap depends on what is hidden. What was taken back outside is done again, as
+      // for a change that had no effect.
+      const isOther = this.#isReplaced(this.#file.at);
+      if (isOther || !((await this.#is(after, current)) || current.equals(old))) throw this.#stale(current);
+      return { bytes: old, exact: true, origins };
+    }
     if (await this.#is(after, current)) return { bytes: old, exact: true, origins };
     const made = after.hash === undefined ? undefined : await this.#objects.getLater(after.hash);
     if (made === undefined) throw this.#stale(current);
@@ -562,9 +575,32 @@ class Inverting {
     const merged = await merge(base, { text: ours }, theirs);
     origins.push({ at: this.#file.at, bytes: made }, { at: this.#file.at, bytes: current });
     if ("text" in merged) return { bytes: merged.text.bytes, exact: false, origins };
-    const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
-    if (isMasked) throw this.#stale(current);
     throw this.#stale(current, collision(await overlapsAsRead(base, ours, theirs, merged.overlaps)));
+  }
+
+  /**
+   * Whether later changes have left other contents at a path that the rules do not show whole. Only records decide about
+   * such a file, as far as they can: comparing its contents would confirm a guess of what is hidden.
+   */
+  #isReplaced(at: string): boolean {
+    return !this.#workspace.isShownWhole(at) && this.#laterAt(at).length > 0;
+  }
+
+  /** The later changes of a path, without those that were undone and their undos. Newest first. */
+  #laterAt(at: string): ChangeRecord[] {
+    const undone = new Set(this.#byThen.undone);
+    return this.#later().filter(({ id, undoes, files }) => {
+      if (undone.has(id) || !files.some(file => replaces(file, at))) return false;
+      if (undoes === undefined || undoes <= this.#record.id) return true;
+      undone.add(undoes);
+      return false;
+    });
+  }
+
+  /** Whether the path holds what the snapshot holds, without the paths in `gone`. */
+  async #isTree(snapshot: Snapshot, gone?: ReadonlySet<string>): Promise<boolean> {
+    const isOther = (at: string) => this.#isReplaced(at);
+    return sameTree(this.#workspace, this.#path, snapshot, this.#objects, { gone, isOther });
   }
 
   async #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): Promise<boolean> {
@@ -598,6 +634,13 @@ class Inverting {
   #notKept(): Fault {
     return new Fault("not_kept", { path: this.#file.at, change: this.#record.id });
   }
+}
+
+/** Whether a recorded file is `at`, or a directory that came or went with what is at `at`. */
+function replaces({ at: recorded, from, effect }: RecordedFile, at: string): boolean {
+  if (recorded === at) return true;
+  const places = effect === "moved" && from !== undefined ? [recorded, from] : [recorded];
+  return effect !== "modified" && places.some(one => isWithin(at, one));
 }
 
 function isIdentity(identity: Identity | undefined, { inode, created }: Stat): boolean {
