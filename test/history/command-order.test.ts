@@ -167,12 +167,12 @@ describe("everything is undone, newest first, where another caller, while a comm
     expect(tree()).toEqual(before);
   });
 
-  it("moves a file that it changed, while another command is recorded", async () => {
+  it("moves a file that it changed, after the second look at the tree", async () => {
     const before = tree();
     const view = workspace.as(command);
     using look = await Before.look(view);
     appendFileSync(at("a.txt"), "4\n");
-    // The lock of another command's record: this one waits.
+    // The lock of another command's record: this one looks, and waits.
     const lock = join(base, "state", "commands", "recording");
     writeFileSync(lock, "0-0-0-0");
     const comparing = look.compare();

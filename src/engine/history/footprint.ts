@@ -151,11 +151,11 @@ export class Before implements Disposable {
   /** The changes since then. Must be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
     const { objects, changes: log } = this.#workspace.archive;
-    // Until this one is recorded: other commands must see that, and must not record an older look after it.
-    await this.#running.recordAlone();
     await this.#others.end();
     const id = log.newId(); // before the look: what is changed after it sorts after the command
     const after = await look(this.#workspace, keeperOf(objects));
+    // Until this one is recorded, as other commands must see it.
+    await this.#running.recordAlone();
     const own = await this.#others.without(this.#before, after);
     const { changes, complete, skipped } = await compareTrees(own.before, own.after);
     const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
