@@ -46,11 +46,6 @@ export class SearchPage {
     return false;
   }
 
-  /** Prints regardless of the room for results. */
-  note(line: string): void {
-    this.#lines.note(line);
-  }
-
   /** The index of the next part; `extend` appends to a printed one. */
   get next(): number {
     return this.#lines.count;

@@ -7,7 +7,7 @@ import { once } from "../../engine/once.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { sourceOf, type VersionedText } from "../../engine/syntax/known-structures.ts";
 import { startsAsPdf } from "../../engine/text/detect.ts";
-import { countLines, LineIndex } from "../../engine/text/lines.ts";
+import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, isShownFromStart, isShownWhole, number, shownLine, shownMatch } from "./answer.ts";
@@ -19,17 +19,8 @@ interface InspectedFile {
   readonly source?: VersionedText | undefined;
   /** What is searched is not what is read. */
   readonly isDocument?: boolean;
-  /** What is shown of a row of a found line. */
-  textOf(row: HitRow): string;
-}
-
-/** One line of a match, or of context. */
-interface HitRow {
-  readonly number: number;
-  readonly text: string;
-  readonly cut: boolean;
-  /** Where the match begins, in bytes; undefined on its other lines, and on those of context. */
-  readonly column: number | undefined;
+  /** What is shown of a line. */
+  textOf(line: FoundLine): string;
 }
 
 export interface Results {
@@ -102,26 +93,18 @@ export class LineResults implements Results {
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
     let last: number | undefined;
-    let isOut = false; // of room
     const shown: ShownHit[] = [];
     for (const line of this.#near(lines, hits)) {
+      const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
       const mark = isHit(line) ? ":" : "-";
+      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${textOf(line)}`;
       const place = this.#page.next;
-      for (const [i, row] of rowsOf(line).entries()) {
-        const isApart = this.#context > 0 && last !== undefined && row.number > last + 1;
-        const printed = `${before}${isApart ? "--\n" : ""}${row.number}${mark} ${textOf(row)}`;
-        if (!this.#page.print(printed, i === 0 ? left : left - 1)) {
-          if (i > 0) this.#page.note(`[this match goes on to line ${lastOf(line)}]`);
-          isOut = true;
-          break;
-        }
-        if (last === undefined) this.#files++;
-        if (isHit(line) && i === 0) shown.push({ line: line.number, place });
-        before = "";
-        last = row.number;
-      }
-      if (isOut) break;
+      if (!this.#page.print(printed, left)) break;
+      if (last === undefined) this.#files++;
+      if (isHit(line)) shown.push({ line: line.number, place });
       if (isHit(line)) left--;
+      before = "";
+      last = line.number;
     }
     if (source !== undefined) this.#symbols.add(source, shown);
   }
@@ -129,8 +112,8 @@ export class LineResults implements Results {
   /** The hits with their own context: without the hits left for another page, and their context. */
   #near(lines: readonly FoundLine[], hits: readonly FoundLine[]): FoundLine[] {
     const taken = new Set(hits);
-    const ranges = hits.map(hit => [hit.number - this.#context, lastOf(hit) + this.#context] as const);
-    const isNear = ({ number: at }: FoundLine) => ranges.some(([from, to]) => from <= at && at <= to);
+    const numbers = hits.map(hit => hit.number);
+    const isNear = ({ number: at }: FoundLine) => numbers.some(n => Math.abs(n - at) <= this.#context);
     return lines.filter(line => (isHit(line) ? taken.has(line) : isNear(line)));
   }
 
@@ -146,7 +129,7 @@ export class LineResults implements Results {
       const index = once(() => new LineIndex(body));
       const lineAt = (at: number) => body.slice(index().start(at), index().end(at));
       const isUtf8 = codec.name === "utf-8";
-      const textOf = (row: HitRow): string => {
+      const textOf = (row: FoundLine): string => {
         const { number: at, column, cut } = row;
         const text = !isUtf8 && row.text.includes("\ufffd") ? lineAt(at) : row.text;
         if (column === undefined || (!cut && isShownWhole(text.length))) return shownLine(text, cutMark(row));
@@ -176,22 +159,7 @@ export class LineResults implements Results {
   }
 }
 
-/** The lines of a match, or the one of context. */
-function rowsOf({ number: first, text, column, cut }: FoundLine): HitRow[] {
-  const texts = text.split("\n");
-  return texts.map((row, i) => ({
-    number: first + i,
-    text: i < texts.length - 1 ? row.replace(/\r$/, "") : row,
-    cut: cut && i === texts.length - 1,
-    column: i === 0 ? column : undefined,
-  }));
-}
-
-function lastOf({ number: first, text }: FoundLine): number {
-  return first + countLines(text, "split") - 1;
-}
-
-function cutMark({ cut }: HitRow): "some" | 0 {
+function cutMark({ cut }: FoundLine): "some" | 0 {
   return cut ? "some" : 0;
 }
 

@@ -1,5 +1,4 @@
-// `search_text`: lines that match, grouped by file; or the files, or how many match in each. Matches that share a line
-// count as one, whether or not they go on to other lines.
+// `search_text`: lines that match, grouped by file; or the files, or how many lines match in each.
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
@@ -73,7 +72,6 @@ export const searchText = polyfsTool({
       binary: file => isNoText(file.readNow(0, sample)),
       reading: "detected",
       columns: true,
-      perMatch: kind === "text" && params.multiline ? "line" : undefined,
       limit: output === "count" || kind !== "text" ? undefined : offset + limit + 1,
       form: kind === "text" ? given[output] : "lines",
       maxLineBytes,

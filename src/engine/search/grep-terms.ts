@@ -32,11 +32,8 @@ export interface GrepOptions extends Scope, WorkLimits {
   readonly binary?: BinaryTest | undefined;
   /** Lines are cut here. */
   readonly maxLineBytes?: number | undefined;
-  /**
-   * In a multi-line search: a hit is a match with all its lines, and not each of them. With "line", matches that share
-   * a line are one hit, as in other searches; where a single line is too long for that, each line is one.
-   */
-  readonly perMatch?: boolean | "line" | undefined;
+  /** In a multi-line search: a hit is a match with all its lines, and not each of them. */
+  readonly perMatch?: boolean | undefined;
   /**
    * Count the files that were searched, in the same way each time: a tree is searched with ripgrep alone, which counts
    * more than a search in process that ends early.

@@ -1,12 +1,11 @@
 // The matches of a multi-line search, each with all its lines, in texts that we hold. ripgrep's plain output does not
 // tell where one match ends and the next begins, so it is run with JSON output, only if the matches themselves count.
 
-import { append } from "../append.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
 import { wantedLines } from "./result-form.ts";
-import { fileAddress, isChained, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { fileAddress, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 
 /** Bytes of the text. */
@@ -14,107 +13,61 @@ type MatchRange = readonly [start: number, end: number];
 
 /** A line of more matches than fit here is not searched to its end: parsing them would block all other calls. */
 const longestMessage = 32 * 1024 * 1024;
-const longestChain = 4 * 1024 * 1024;
 
-/** The matches of each text. Undefined if ripgrep did not finish. */
+/** Undefined if ripgrep did not finish. */
 export async function matchesIn(
   start: Directory,
   query: Query,
-  texts: readonly Buffer[],
+  text: Buffer,
   options: GrepOptions,
-): Promise<(TextHits | undefined)[]> {
-  const files = texts.map(text => UnnamedFile.of(text));
-  try {
-    const there = files.filter(file => file !== undefined);
-    const isAll = there.length === files.length;
-    const found = isAll ? await rangesIn(start, query, there, options) : undefined;
-    return texts.map((text, i) => {
-      const all = found?.[i];
-      if (all === undefined) return undefined;
-      const ranges = options.perMatch === "line" ? joinedByLine(text, all) : all;
-      const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
-      return { lines, count: ranges.length };
-    });
-  } finally {
-    for (const file of files) file?.[Symbol.dispose]();
-  }
+): Promise<TextHits | undefined> {
+  const ranges = await rangesIn(start, { ...query, eachMatch: true }, text, options);
+  if (ranges === undefined) return undefined;
+  const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
+  return { lines, count: ranges.length };
 }
 
-/** Matches that share a line as one. */
-function joinedByLine(text: Buffer, ranges: readonly MatchRange[]): MatchRange[] {
-  const merged: MatchRange[] = [];
-  let lineEnd = -1; // of the line on which the last one ends
-  const endOf = ([start, end]: MatchRange): number => {
-    const at = text.indexOf(10, Math.max(start, end - 1));
-    return at < 0 ? text.length : at;
-  };
-  for (const range of ranges) {
-    const last = merged.at(-1);
-    if (last !== undefined && range[0] <= lineEnd) {
-      merged[merged.length - 1] = [last[0], Math.max(last[1], range[1])];
-    } else merged.push(range);
-    lineEnd = Math.max(lineEnd, endOf(range));
-  }
-  return merged;
-}
-
-/**
- * The ranges of the matches in each file, in the order of the files. Where matches that share a line are one, a chain
- * of them is found at once (match-chain.ts).
- */
 async function rangesIn(
   start: Directory,
-  asked: Query,
-  files: readonly UnnamedFile[],
-  options: GrepOptions,
-): Promise<MatchRange[][] | undefined> {
-  const { signal, timeoutMs, perMatch } = options;
-  const query = perMatch === "line" ? asked : { ...asked, eachMatch: true };
-  const longest = perMatch === "line" ? longestChain : longestMessage;
+  query: Query,
+  text: Buffer,
+  { signal, timeoutMs }: GrepOptions,
+): Promise<MatchRange[] | undefined> {
+  using file = UnnamedFile.of(text);
+  if (file === undefined) return undefined;
   const printing = { before: 0, after: 0 };
-  const paths = files.map(fileAddress);
-  const args = searchArguments(query, printing, ["--no-ignore", "--json"], paths);
-  const child = await startRipgrep(start, args, { signal, files: files.map(({ fd }) => fd) });
+  const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(file, 0)]);
+  const child = await startRipgrep(start, args, { signal, files: [file.fd] });
   using _ = killedAfter(child, timeoutMs);
-  const ranges: MatchRange[][] = files.map(() => []);
+  const ranges: MatchRange[] = [];
   let pending: Buffer[] = [];
   let length = 0;
   const { code } = await child.read(chunk => {
     let at = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, at)) {
-      const message =
-        pending.length === 0
-          ? chunk.toString("utf8", at, end)
-          : Buffer.concat([...pending, chunk.subarray(at, end)]).toString("utf8");
+      const message = Buffer.concat([...pending, chunk.subarray(at, end)]).toString("utf8");
       [pending, length, at] = [[], 0, end + 1];
-      const { path, found } = rangesOf(message);
-      if (found.length > 0) append(ranges[paths.indexOf(path)] ?? [], found);
+      for (const range of rangesOf(message)) ranges.push(range);
     }
-    if (at === chunk.length) return;
     length += chunk.length - at;
     pending.push(Buffer.from(chunk.subarray(at)));
-    if (length > longest) child.kill();
+    if (length > longestMessage) child.kill();
   });
-  if (code === 2 && isChained(query))
-    return await rangesIn(start, { ...asked, eachMatch: true }, files, options);
   return code === 0 || code === 1 ? ranges : undefined;
 }
 
 interface RipgrepMessage {
+  readonly type: string;
   readonly data: {
-    readonly path: { readonly text: string };
     readonly absolute_offset: number;
     readonly submatches: readonly { readonly start: number; readonly end: number }[];
   };
 }
 
-function rangesOf(message: string): { readonly path: string; readonly found: MatchRange[] } {
-  if (!message.startsWith('{"type":"match"')) return { path: "", found: [] };
-  const { data } = JSON.parse(message) as RipgrepMessage;
-  const found = data.submatches.map(
-    ({ start, end }): MatchRange => [data.absolute_offset + start, data.absolute_offset + end],
-  );
-  return { path: data.path.text, found };
+function rangesOf(message: string): MatchRange[] {
+  const { type, data } = JSON.parse(message) as RipgrepMessage;
+  if (type !== "match") return [];
+  return data.submatches.map(({ start, end }) => [data.absolute_offset + start, data.absolute_offset + end]);
 }
 
 function linesOf(text: Buffer, ranges: readonly MatchRange[], options: GrepOptions): GrepLine[] {

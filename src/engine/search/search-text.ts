@@ -1,7 +1,6 @@
 // Searches texts in memory instead of files by path: decoded texts, and files that have to be searched again.
 // Literals are found in this process, expressions by ripgrep, which gets the texts as open files without a name.
 
-import { append } from "../append.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
@@ -23,9 +22,8 @@ export async function searchTexts(
 ): Promise<(TextHits | undefined)[]> {
   if (options.perMatch && query.multiline && options.form !== "files") {
     const all: (TextHits | undefined)[] = [];
-    for (let at = 0; at < texts.length; at += mostTexts)
-      append(all, await matchesIn(start, query, texts.slice(at, at + mostTexts), options));
-    return options.perMatch === "line" ? await withLines(start, query, texts, all, options) : all;
+    for (const text of texts) all.push(await matchesIn(start, query, text, options));
+    return all;
   }
   const find = literalFinder(query);
   const wanted = wantedLines(options);
@@ -33,17 +31,6 @@ export async function searchTexts(
     const lines = find && linesWith(find, text, wanted);
     return lines && { lines, count: matching(lines) };
   });
-  return await withLines(start, query, texts, found, options);
-}
-
-/** What was found, and the lines of those texts for which nothing is known. */
-async function withLines(
-  start: Directory,
-  query: Query,
-  texts: readonly Buffer[],
-  found: (TextHits | undefined)[],
-  options: GrepOptions,
-): Promise<(TextHits | undefined)[]> {
   const left = texts.flatMap((text, i) => (found[i] === undefined ? [{ text, i }] : []));
   for (let at = 0; at < left.length; at += mostTexts) {
     const some = left.slice(at, at + mostTexts);
