@@ -6,7 +6,7 @@ import { type NetFile, netOf } from "../engine/history/net.ts";
 import { folded, pathGlobs } from "../engine/policy/path-globs.ts";
 import { isNoText } from "../engine/text/detect.ts";
 import { diffCounts } from "../engine/text/diff.ts";
-import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
+import { type ChangeRecord, isListEnd, type RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import { atOnce } from "../engine/workspace/footprint/time-slice.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
@@ -43,7 +43,8 @@ export interface ReviewedPast {
 export function* matching({ index }: ReviewedPast, viewer: Viewer, filter: Filter): Generator<ChangeEntry> {
   const isWanted = pathFilter(viewer, filter.path);
   for (const entry of index.newest(filter.before)) {
-    if (filter.since !== undefined && entry.time < filter.since) break;
+    if (filter.since !== undefined && isListEnd(entry.id, filter.since)) break;
+    if (filter.since !== undefined && entry.time < filter.since) continue;
     if (filter.until !== undefined && entry.time > filter.until) continue;
     if (filter.agent !== undefined && entry.client !== filter.agent) continue;
     if (filter.tool !== undefined && entry.tool !== filter.tool) continue;

@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
 import { Before, record } from "../../src/engine/history/footprint.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { By } from "../../src/engine/workspace/archive/log.ts";
@@ -183,6 +185,21 @@ describe("everything is undone, newest first, where another caller, while a comm
     await undoAll();
     expect(tree()).toEqual(before);
   });
+});
+
+it("a list from a time on has the command, although an older change sorts above it", async () => {
+  let since = 0;
+  await running(async () => {
+    writeFileSync(at("a.txt"), "command\n");
+    await commit(writing("a.txt", "other\n"));
+    await pause(20);
+    since = Date.now();
+    writeFileSync(at("n.txt"), "n\n");
+  });
+  const actions = async (query: { since?: number }) =>
+    (await listChanges(workspace, { ...query, limit: 10 })).map(({ action }) => action);
+  expect(await actions({})).toEqual(["edit_file", "run_command"]);
+  expect(await actions({ since })).toEqual(["run_command"]);
 });
 
 it("a command that nobody followed is the newest change", async () => {

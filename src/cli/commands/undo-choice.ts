@@ -6,7 +6,7 @@ import { changeNamed, concerns, isPartlyVisible, isVisible } from "../../engine/
 import { isLeft } from "../../engine/history/left.ts";
 import { standing } from "../../engine/history/standing.ts";
 import { writtenDate } from "../../engine/text/written-date.ts";
-import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import { type ChangeRecord, isListEnd } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
@@ -38,7 +38,8 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
   const chosen: ChangeRecord[] = [];
   const clients = new Set<string>();
   for await (const { record, partly } of standing(workspace, isPartlyVisible)) {
-    if (record.id <= from.after || record.time < from.time) break;
+    if (record.id <= from.after || isListEnd(record.id, from.time)) break;
+    if (record.time < from.time) continue;
     clients.add(record.client);
     if (client !== undefined && !isClientNamed(record.client, client)) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;

@@ -13,7 +13,7 @@ import { isUndo, standing } from "../../engine/history/standing.ts";
 import type { Restored } from "../../engine/history/undo.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
-import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import { type ChangeRecord, isListEnd } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -162,7 +162,8 @@ async function chosen(
   const records: ChangeRecord[] = [];
   let note: string | undefined;
   for await (const { record, partly, earlier } of standingChanges(workspace, call.session)) {
-    if (since !== undefined && (record.id <= after || record.time < from)) break;
+    if (since !== undefined && (record.id <= after || isListEnd(record.id, from))) break;
+    if (since !== undefined && record.time < from) continue;
     if (!isWanted(record) || isPassed(record) || (since === "start" && earlier)) continue;
     if (since === undefined && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path)))
       continue;

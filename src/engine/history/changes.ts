@@ -1,7 +1,7 @@
 // The change records of a workspace: newest first, and only those that the caller may see completely.
 import { Fault } from "../fault.ts";
 import { nextTurn } from "../turn.ts";
-import { type ChangeRecord, type RecordedFile, replicated } from "../workspace/archive/log.ts";
+import { type ChangeRecord, isListEnd, type RecordedFile, replicated } from "../workspace/archive/log.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -31,8 +31,8 @@ export async function listChanges(workspace: Workspace, query: ChangeQuery): Pro
   const found: ChangeRecord[] = [];
   const at = path && workspace.locate(path).path;
   for await (const record of workspace.archive.changes.newestInTurns(before, after)) {
-    if (found.length === limit || record.time < since) break;
-    if (record.action === replicated) continue;
+    if (found.length === limit || isListEnd(record.id, since)) break;
+    if (record.time < since || record.action === replicated) continue;
     if (connection !== undefined && record.connection !== connection) continue;
     if (isVisible(workspace, record) && (at === undefined || touches(record, at))) found.push(record);
   }

@@ -298,6 +298,17 @@ function timeIn(id: string): number {
   return /^[0-9a-z]{11,12}$/.test(id) ? Number.parseInt(id.slice(0, -3), 36) : 0;
 }
 
+/** A command that ran longer may be missing in a list from a time on, if others changed its files meanwhile. */
+const longestCommandMs = 60 * 60_000;
+
+/**
+ * For lists from a time on, newest first: whether the list ends at this change. A command sorts where it acted, and its
+ * time is that of its end, so the list goes on for a while after the first change that is older.
+ */
+export function isListEnd(id: string, since: number): boolean {
+  return timeIn(id) < since - longestCommandMs;
+}
+
 /** The author of a commit that names none. */
 export const anonymous: By = { action: "", client: "" };
 

@@ -360,7 +360,7 @@ export class Committer {
         journalState.unflushed.noteRemoved(temps, places);
         if (begun) journal.append({ is: "done", id });
       } catch {
-        journalState.unsettled.push({ ...journalled, made: scene.made }); // tried again before the next commit, and after a restart
+        journalState.unsettled.add({ ...journalled, made: scene.made }); // tried again before the next commit, and after a restart
       }
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
@@ -567,7 +567,7 @@ async function letGo(
       using directory = Handle.open(held.address);
       await purgeLater(directory, addressOf(name));
     } catch {
-      journalState.unsettled.push(journalled);
+      journalState.unsettled.add(journalled);
     }
   };
   for (let at = 0; at < plan.trash.length; at += mostFreeing) {

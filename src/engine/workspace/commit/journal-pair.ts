@@ -63,7 +63,7 @@ export class JournalState {
   /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
   readonly recorded = new Set<JournalledCommit>();
   /** Commits that could not be rolled back yet. */
-  readonly unsettled: JournalledCommit[] = [];
+  readonly unsettled = new Set<JournalledCommit>();
   /** Why a commit is still waiting, where the disk of the archive has no room for it. */
   noRoom: unknown;
   /** Commits under way. */
@@ -320,7 +320,7 @@ export class JournalPair {
         this.#tries.set(journalled, tries);
         if (tries < mostTries || (isShortage(error) && journalState.waiting.length < mostUndropped)) continue;
         for (const { id, account } of this.#unrecorded(journalled)) this.#archive.recordUnkept(id, account);
-        journalState.unsettled.push(journalled); // its old content still has to be removed
+        journalState.unsettled.add(journalled); // its old content still has to be removed
       }
       this.#done(journalState, journalled);
       await new Promise(resolve => setImmediate(resolve));
@@ -337,7 +337,7 @@ export class JournalPair {
         () => true,
         () => false,
       );
-      if (journalState.recorded.delete(journalled) && !isDropped) journalState.unsettled.push(journalled);
+      if (journalState.recorded.delete(journalled) && !isDropped) journalState.unsettled.add(journalled);
     };
     for (let at = 0; at < recorded.length; at += droppedAtOnce) {
       await Promise.all(recorded.slice(at, at + droppedAtOnce).map(drop));
@@ -355,11 +355,12 @@ export class JournalPair {
   /** Retries the commits that could not be rolled back. */
   retry(): void {
     for (const journalState of this.#states) {
-      for (const journalled of journalState.unsettled.splice(0)) {
+      for (const journalled of [...journalState.unsettled]) {
         try {
           settle(journalled, undefined, journalState.unflushed);
+          journalState.unsettled.delete(journalled);
         } catch {
-          journalState.unsettled.push(journalled); // never forgotten: the journal restarts once none is left
+          // Never forgotten: the journal restarts once none is left.
         }
       }
     }
@@ -367,7 +368,7 @@ export class JournalPair {
 
   /** At process exit: flushes what is unflushed, and returns whether nothing is left to do. */
   closeNow(): boolean {
-    if (this.#states.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
+    if (this.#states.some(({ open, purges, unsettled }) => open + purges.size + unsettled.size > 0))
       return false;
     this.#catchUp();
     this.#archive.flushNow(mostAtEnd);
@@ -412,7 +413,7 @@ export class JournalPair {
       await this.#record(journalState);
       await this.#drop(journalState);
       await journalState.unflushed.flush();
-      if (journalState.unsettled.length + journalState.waiting.length + journalState.recorded.size > 0)
+      if (journalState.unsettled.size + journalState.waiting.length + journalState.recorded.size > 0)
         return false;
       await journalState.journal.restart(++this.#generation);
       journalState.isWritten = false;
