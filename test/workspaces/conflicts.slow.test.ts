@@ -538,6 +538,12 @@ describe("an overlap that was reported", () => {
       next: { fork: numbered({ 5: "fork\nbase" }) },
       becomes: numbered({ 5: "fork\nbase", 15: "base" }),
     },
+    "is resolved by the base's line, wherever the difference puts it": {
+      fork: numbered({ 5: "{", 6: "fork", 7: "}" }),
+      base: numbered({ 5: "{", 6: "base", 7: "}" }),
+      next: { fork: numbered({ 5: "{", 6: "fork", 7: "}\n{\nbase\n}" }) },
+      becomes: numbered({ 5: "{", 6: "fork", 7: "}\n{\nbase\n}" }),
+    },
     "is resolved by a line of both": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
@@ -606,6 +612,16 @@ it("lines that a report only counts are not settled by it", async () => {
   rewritten("both")(fork.root);
   await fixture.workspaces.merge(fork, fixture.opener);
   expect(treeOf(base)["c.txt"]).toBe(text("both", 60));
+});
+
+it("a report shows what the base changed far inside a long line", async () => {
+  using fixture = new Fixture();
+  const words = (edits: Readonly<Record<number, string>>) =>
+    `${Array.from({ length: 400 }, (_, i) => edits[i] ?? `w${i}`).join(" ")}\n`;
+  const { base, fork } = await fixture.forked({ "m.txt": words({}) });
+  write("m.txt", words({ 2: "fork" }))(fork.root);
+  write("m.txt", words({ 350: "BASE" }))(base);
+  expect(sayConflicts(await isRefused(fixture, fork), path => path)).toContain("BASE");
 });
 
 it("a report of long lines is bounded", async () => {

@@ -500,6 +500,21 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual({ "a.txt": text("one", "5") });
   });
 
+  it("does not count as made if it is undone again after it was made again", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n" });
+    fixture.files(fork.root, { "a.txt": "changed\n" });
+    const main = await fixture.workspaces.find("main");
+    const { change = "" } = await fixture.workspaces.merge(fork, fixture.opener);
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    await undo(workspace, { change });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    await undo(workspace, { change });
+    expect(treeOf(base)).toEqual({ "a.txt": "a\n" });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": "changed\n" });
+  });
+
   it("does not count as made if it was undone after a later one", async () => {
     using fixture = new Fixture("link");
     const text = (first: string, last: string) => lines(first, "2", "3", "4", last);

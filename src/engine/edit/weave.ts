@@ -44,6 +44,8 @@ export type Weave =
 const neighbours = 2;
 /** Lines of an overlap that are shown at most. */
 export const mostOfOverlap = 20;
+/** Characters of each line. */
+export const longestOfOverlap = 500;
 
 /** All texts as they are in their files. Large ones are arguments of their own, which are sent in pieces. */
 export function weave(
@@ -234,7 +236,7 @@ function overlap(lines: readonly string[], from: number, to: number, edits: read
   const places = (first: number, last: number) =>
     lines.slice(Math.max(0, first), Math.min(last, first + mostOfOverlap)).map((line, i) => ({
       line: Math.max(0, first) + i + 1,
-      text: shown(line.replace(/\r?\n$|\r$/, "").slice(0, 500)),
+      text: shown(line.replace(/\r?\n$|\r$/, "").slice(0, longestOfOverlap)),
     }));
   const current = places(from, Math.max(to, from + 1));
   return { line: from + 1, current, around: places(from - neighbours, to + neighbours), edits };

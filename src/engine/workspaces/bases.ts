@@ -29,8 +29,8 @@ export interface MergedEvent {
   readonly type: "merged";
   readonly change: string;
   readonly sides: Readonly<Record<string, RecordedSide>>;
-  /** The changes of earlier merges that were undone before this one. */
-  readonly undone?: readonly string[];
+  /** The undos of earlier merges that came before this one. */
+  readonly undos?: readonly string[];
 }
 
 export type ForkEvent =
@@ -55,24 +55,21 @@ export class Bases {
   readonly #merged = new Map<string, RecordedSide>();
   /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
-  /**
-   * Paths of merges that were undone, with the changes that made those. A merge from before the undo recorded the path
-   * with what was undone.
-   */
+  /** Paths of merges that were undone, with the undos. A merge from before the undo recorded what was undone. */
   readonly #unmerged = new Map<string, Set<string>>();
-  readonly #undone = new Set<string>();
+  readonly #undos = new Set<string>();
   readonly #get: (hash: string) => Promise<Buffer>;
 
   constructor(get: (hash: string) => Promise<Buffer>) {
     this.#get = get;
   }
 
-  /** `isUndone` says whether a change of the base was undone: then it counts as not merged. */
+  /** `undoOf` gives the undo of a change of the base that was undone: then it counts as not merged. */
   static async of(
     store: WorkspaceStore,
     log: ForkLog,
     id: WorkspaceId,
-    isUndone: (change: string) => Promise<boolean>,
+    undoOf: (change: string) => Promise<string | undefined>,
   ): Promise<{ readonly bases: Bases; readonly revision: number }> {
     const bases = new Bases(async hash => {
       const bytes = await store.get(id, hash);
@@ -86,7 +83,8 @@ export class Bases {
         revision = entry.revision;
         const event = log.parse(entry.body);
         if (event === undefined) continue;
-        if (event.type === "merged" && (await isUndone(event.change))) bases.#unmerge(event);
+        const undo = event.type === "merged" ? await undoOf(event.change) : undefined;
+        if (event.type === "merged" && undo !== undefined) bases.#unmerge(event, undo);
         else bases.#apply(event);
       }
       if (entries.length < page) return { bases, revision };
@@ -100,26 +98,26 @@ export class Bases {
       return;
     }
     this.#refused.clear();
-    const earlier = new Set(event.undone);
+    const earlier = new Set(event.undos);
     for (const [path, side] of Object.entries(event.sides)) {
-      const later = [...(this.#unmerged.get(path) ?? [])].filter(change => !earlier.has(change));
+      const later = [...(this.#unmerged.get(path) ?? [])].filter(undo => !earlier.has(undo));
       if (later.length > 0) continue;
       this.#unmerged.delete(path);
       this.#merged.set(path, side);
     }
   }
 
-  #unmerge({ change, sides }: MergedEvent): void {
-    this.#undone.add(change);
+  #unmerge({ sides }: MergedEvent, undo: string): void {
+    this.#undos.add(undo);
     for (const path of Object.keys(sides)) {
-      const changes = this.#unmerged.get(path) ?? new Set();
-      this.#unmerged.set(path, changes.add(change));
+      const undos = this.#unmerged.get(path) ?? new Set();
+      this.#unmerged.set(path, undos.add(undo));
     }
   }
 
-  /** The changes of the merges that were undone. */
-  get undone(): readonly string[] {
-    return [...this.#undone];
+  /** The undos of merges. */
+  get undos(): readonly string[] {
+    return [...this.#undos];
   }
 
   paths(): Iterable<string> {

@@ -1,7 +1,7 @@
 // Three-way merge of what is at one path: contents by lines, modes, targets of links. What both sides changed
 // differently is a conflict, reported with both sides.
 import { merge } from "../edit/merge.ts";
-import { mostOfOverlap, type Overlap } from "../edit/weave.ts";
+import { longestOfOverlap, mostOfOverlap, type Overlap } from "../edit/weave.ts";
 import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
 import { likeNow } from "../history/versions.ts";
 import { isBinary } from "../text/detect.ts";
@@ -107,7 +107,10 @@ async function mergedText(
     const own = "overlaps" in turned ? turned.overlaps : [];
     const told = overlapsOf(old, mine, current);
     const shown = { fork: linesOf(own), base: linesOf(merged.overlaps) };
-    const isCut = [...own, ...merged.overlaps].some(one => one.current.length >= mostOfOverlap);
+    const isCut = [...own, ...merged.overlaps].some(
+      ({ current: some }) =>
+        some.length >= mostOfOverlap || some.some(({ text }) => text.length >= longestOfOverlap),
+    );
     if (!isCut) return { reason: "both_changed", ...shown, told };
     return {
       reason: "both_changed",
@@ -122,12 +125,15 @@ async function mergedText(
   }
 }
 
+/** Characters of a line that are shown. */
+const longestLine = 4000;
+
 /** The lines from the first number up to the second, which is not included. */
 function numbered(body: string, [from, to]: readonly [number, number]): NumberedLine[] {
   return body
     .split("\n")
     .slice(from - 1, to - 1)
-    .map((line, i) => ({ line: from + i, text: line.slice(0, 500) }));
+    .map((line, i) => ({ line: from + i, text: line.slice(0, longestLine) }));
 }
 
 /** Lines that a side shows of a file of which no overlap is known. */
@@ -147,7 +153,7 @@ async function bothTexts(
       .replace(/\n$/, "") // a final newline begins no further line
       .split("\n")
       .slice(0, mostShown)
-      .map((line, i) => ({ line: i + 1, text: line.slice(0, 500) }));
+      .map((line, i) => ({ line: i + 1, text: line.slice(0, longestLine) }));
   };
   try {
     return { fork: await first(mine), base: await first(current) };
@@ -174,7 +180,7 @@ export async function changedLines(
     if (before === undefined) return undefined;
     const [a = [], b = []] = [before, text].map(({ body }) => body.replace(/\n$/, "").split("\n"));
     const lines = gitChanges(a, b).flatMap(({ bStart, bEnd }) =>
-      b.slice(bStart, bEnd).map((line, i) => ({ line: bStart + i + 1, text: line.slice(0, 500) })),
+      b.slice(bStart, bEnd).map((line, i) => ({ line: bStart + i + 1, text: line.slice(0, longestLine) })),
     );
     return lines.length === 0 ? undefined : { lines: lines.slice(0, mostShown), told: allTold(old, now) };
   } catch (error) {

@@ -104,7 +104,7 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
     await remember(options, trees, await refusal(plan.conflicts, shown));
     throw new Fault("merge_conflict", { name: trees.record.name, base: options.baseName, conflicts: shown });
   }
-  const note = await merged(changes, bases.undone);
+  const note = await merged(changes, bases.undos);
   const made = await commit(plan.outcomes, trees);
   const change = made?.id;
   const isNoted =
@@ -259,12 +259,12 @@ type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<strin
 /** The log entry of a merge. All files are read before the commit, because a file may be gone after it. */
 async function merged(
   changes: readonly ForkChange[],
-  undone: readonly string[],
+  undos: readonly string[],
 ): Promise<(change: string) => Recorded> {
   const objects = new Map<string, Uint8Array>();
   const sides = Object.create(null) as Record<string, RecordedSide>; // a file may be named __proto__
   for (const { path, after } of changes) sides[path] = await recorded(after, objects);
-  const earlier = undone.length > 0 ? { undone } : {};
+  const earlier = undos.length > 0 ? { undos } : {};
   return change => ({ event: { type: "merged", change, sides, ...earlier }, objects });
 }
 

@@ -32,6 +32,8 @@ interface TheirChange extends LineChange {
 export interface ToldOverlap {
   readonly changes: readonly string[];
   readonly lines: LinesOfSides;
+  /** The fork has all lines that the base put there. */
+  readonly holdsTheirs?: boolean;
 }
 
 /** A refused merge: the overlaps that it showed, and what the fork has changed since. */
@@ -44,7 +46,13 @@ export interface OverlapReport {
 export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOverlap[] {
   return regions(base, ours, theirs)
     .filter(({ is }) => is === "overlap")
-    .map(({ changes, lines }) => ({ changes: changes.map(keyOf), lines }));
+    .map(({ changes, lines, ours: own }) => {
+      const has = new Set(linesOf(Buffer.from(own, "latin1")));
+      const holdsTheirs = changes.every(
+        ({ text: put }) => put !== "" && linesOf(Buffer.from(put, "latin1")).every(line => has.has(line)),
+      );
+      return { changes: changes.map(keyOf), lines, ...(holdsTheirs && { holdsTheirs }) };
+    });
 }
 
 /** The same where the fork deleted the file: all that the base changed. */
@@ -69,14 +77,17 @@ export function editsSince(then: Buffer, now: Buffer): LineChange[] {
 
 /**
  * Whether the fork has resolved an overlap: everything that the base changed there was reported, and since each of these
- * reports the fork has changed the lines that it had there.
+ * reports the fork has changed the lines that it had there, or has the base's lines there as well.
  */
-export function isResolved({ changes }: ToldOverlap, reports: readonly OverlapReport[]): boolean {
+export function isResolved(
+  { changes, holdsTheirs }: ToldOverlap,
+  reports: readonly OverlapReport[],
+): boolean {
   const known = new Set<string>();
   for (const { told, edits } of reports) {
     for (const one of told) {
       if (!one.changes.some(change => changes.includes(change))) continue;
-      if (edits !== "all" && !edits.some(edit => touches(edit, one.lines.ours))) return false;
+      if (!holdsTheirs && edits !== "all" && !edits.some(edit => touches(edit, one.lines.ours))) return false;
       for (const change of one.changes) known.add(change);
     }
   }

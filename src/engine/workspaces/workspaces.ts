@@ -404,7 +404,7 @@ export class Workspaces implements AsyncDisposable {
     }: { readonly room?: number; readonly signal?: AbortSignal } = {},
   ): Promise<ForkDifference[]> {
     return await this.withTrees(record, opener, async trees => {
-      const undone = trees.base ? await undoneChanges(trees.base) : async () => false;
+      const undone = trees.base ? await undoneChanges(trees.base) : async () => undefined;
       const { bases } = await Bases.of(this.store, this.forkLog, record.id, undone);
       return await untilUndisturbed(async () =>
         fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room),
