@@ -1,6 +1,14 @@
 // The place that all servers of a user share, in a directory that every user can write to.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
@@ -70,6 +78,7 @@ it("the socket of a process that died is removed there, and that of one that liv
 
 it("a full place costs no descriptor and no socket, however many commits find it full", context => {
   if (!able) return context.skip("needs permission to mount");
+  if (!existsSync("/proc/self/fd")) return context.skip("needs /proc to count descriptors");
   using fixture = new Fixture({ a: "old" });
   const small =
     "mount -t tmpfs -o mode=1777,size=64k tmpfs /dev/shm && (cat /dev/zero > /dev/shm/full; true)";

@@ -60,11 +60,8 @@ export function concerns(file: RecordedFile, at: string): boolean {
 }
 
 /** Whether a change removed a directory as a whole that held something at a path. */
-export function wasRemovedWithin(
-  { archive: { objects } }: Workspace,
-  { files }: ChangeRecord,
-  at: string,
-): boolean {
+export function wasRemovedWithin(workspace: Workspace, { files }: ChangeRecord, at: string): boolean {
+  const { objects } = workspace.archive;
   return files.some(({ at: removed, effect, before }) => {
     if (effect !== "removed" || before === undefined || !isWithin(at, removed)) return false;
     return snapshotIn(before, at.slice(removed.length + 1).split("/"), objects) !== undefined;
@@ -73,13 +70,13 @@ export function wasRemovedWithin(
 
 /** Whether a recorded change touched a path, or a directory above it, since the oldest of some changes. */
 export async function wasChangedSince(
-  { archive: { changes } }: Workspace,
+  workspace: Workspace,
   records: readonly ChangeRecord[],
   at: string,
 ): Promise<boolean> {
   const ids = records.map(({ id }) => id);
   const oldest = ids.reduce((least, id) => (least === "" || id < least ? id : least), "");
-  for await (const { id, files } of changes.newestInTurns(undefined, oldest)) {
+  for await (const { id, files } of workspace.archive.changes.newestInTurns(undefined, oldest)) {
     if (ids.includes(id)) continue;
     const isAbove = files.some(file =>
       [file.at, file.from].some(one => one !== undefined && isWithin(at, one)),

@@ -22,19 +22,24 @@ export interface RefusedPath {
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
   readonly told?: readonly ToldOverlap[];
+  /** Only in entries of earlier versions. It has no positions, so such an entry resolves no lines. */
+  readonly overlaps?: ToldOverlaps;
 }
 
-/** Merged by this change of the base. */
-export interface MergedEvent {
-  readonly type: "merged";
-  readonly change: string;
-  readonly sides: Readonly<Record<string, RecordedSide>>;
-  /** The undos of earlier merges that came before this one. */
-  readonly undos?: readonly string[];
+interface ToldOverlaps {
+  readonly ours: readonly string[];
+  readonly theirs: readonly string[];
 }
 
 export type ForkEvent =
-  | MergedEvent
+  /** Merged by this change of the base. */
+  | {
+      readonly type: "merged";
+      readonly change: string;
+      readonly sides: Readonly<Record<string, RecordedSide>>;
+      /** The undos of earlier merges that came before this one. */
+      readonly undos?: readonly string[];
+    }
   | { readonly type: "refused"; readonly paths: Readonly<Record<string, RefusedPath>> };
 
 /** How events are written in a log. An entry may be something else. */
@@ -84,7 +89,7 @@ export class Bases {
         const event = log.parse(entry.body);
         if (event === undefined) continue;
         const undo = event.type === "merged" ? await undoOf(event.change) : undefined;
-        if (event.type === "merged" && undo !== undefined) bases.#unmerge(event, undo);
+        if (event.type === "merged" && undo !== undefined) bases.#unmerge(event.sides, undo);
         else bases.#apply(event);
       }
       if (entries.length < page) return { bases, revision };
@@ -107,7 +112,7 @@ export class Bases {
     }
   }
 
-  #unmerge({ sides }: MergedEvent, undo: string): void {
+  #unmerge(sides: Readonly<Record<string, RecordedSide>>, undo: string): void {
     this.#undos.add(undo);
     for (const path of Object.keys(sides)) {
       const undos = this.#unmerged.get(path) ?? new Set();
