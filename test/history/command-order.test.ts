@@ -202,7 +202,7 @@ it("a list from a time on has the command, although an older change sorts above 
   expect(await actions({ since })).toEqual(["run_command"]);
 });
 
-it("a command that nobody followed is the newest change", async () => {
+it("a command is the newest change if no other change followed it", async () => {
   await running(async () => {
     await commit(writing("a.txt", "1\n2\n"));
     appendFileSync(at("a.txt"), "x\n");

@@ -21,8 +21,8 @@ export interface UndoChoice {
 }
 
 /**
- * Newest first. Faults: `unknown_change`, also for a change that touched other directories as well: passing over it
- * would undo an older one that nobody meant.
+ * Newest first. Faults: `unknown_change`, also if a change touched other directories as well: skipping it would
+ * silently undo an older change instead.
  */
 export async function chosenChanges(workspace: Workspace, choice: UndoChoice): Promise<ChangeRecord[]> {
   const { change, since, task, client, path } = choice;

@@ -6,7 +6,7 @@ import { isVisible, listChanges, placesOf } from "../../engine/history/changes.t
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
-import { isWithin } from "../../engine/workspace/root.ts";
+import { outermost } from "../../engine/workspace/within.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
@@ -101,8 +101,7 @@ function wanted(
 
 /** The directories that a change touched, without those inside another. */
 function directoriesOf(record: ChangeRecord): string[] {
-  const places = [...new Set(placesOf(record).map(path => dirname(path)))];
-  return places.filter(place => !places.some(other => other !== place && isWithin(place, other)));
+  return outermost(placesOf(record).map(path => dirname(path)));
 }
 
 /** Suggests what to do if a change exists but is not visible from here. */

@@ -21,10 +21,11 @@ import {
   type TreeEntry,
   type TreeSnapshot,
 } from "../workspace/footprint/tree-snapshot.ts";
+import { isWithinAny, pathsAbove } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { recordable } from "./footprint-files.ts";
 import { OthersChanges } from "./others-changes.ts";
-import { directoriesAbove, idAt, type Place, placeOf } from "./place.ts";
+import { idAt, type Place, placeOf } from "./place.ts";
 
 const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
@@ -112,8 +113,8 @@ export async function record(
 /** What else there is may be the work of a command that still runs, and is published with that. */
 function ownPaths({ changes, shared }: Footprint): OwnPaths {
   const changed = new Set([...changes.map(({ path }) => path), ...shared]);
-  const above = new Set([...changed].flatMap(directoriesAbove));
-  return path => changed.has(path) || above.has(path) || directoriesAbove(path).some(one => changed.has(one));
+  const above = new Set([...changed].flatMap(path => [...pathsAbove(path)]));
+  return path => above.has(path) || isWithinAny(path, changed);
 }
 
 /** A look at the roots before a command runs in them. To be disposed of when the command has ended. */

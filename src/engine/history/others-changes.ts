@@ -2,11 +2,13 @@
 // user record into one archive; a difference that a recorded change explains is not the command's. The rest changed
 // while the command ran: by the command, or by a program that no server knows. Where others changed the same paths, the
 // contents tell who was first (place.ts).
+import { isListEnd } from "../workspace/archive/log.ts";
 import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
+import { pathsAbove } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { MutableTree } from "./mutable-tree.ts";
-import { directoriesAbove, type Others, type OwnPart } from "./place.ts";
+import type { Others, OwnPart } from "./place.ts";
 import { type PathState, sameContents, type Transition, transitionsOf, wasBefore } from "./transitions.ts";
 
 /** A change has its time from before it is carried out, and a large one takes a while. */
@@ -25,6 +27,7 @@ export interface OwnTrees {
 
 export class OthersChanges {
   readonly #workspace: Workspace;
+  readonly #since: number;
   /** Changes that happened before. */
   readonly #past: ReadonlySet<string>;
   #begun = Number.POSITIVE_INFINITY;
@@ -35,15 +38,18 @@ export class OthersChanges {
     return this.#begun;
   }
 
-  private constructor(workspace: Workspace, past: ReadonlySet<string>) {
+  private constructor(workspace: Workspace, since: number, past: ReadonlySet<string>) {
     this.#workspace = workspace;
+    this.#since = since;
     this.#past = past;
   }
 
   /** Starts to watch. To be called before the first snapshot is taken. */
   static async watch(workspace: Workspace): Promise<OthersChanges> {
     await workspace.allRecorded();
-    return new OthersChanges(workspace, new Set(workspace.archive.changes.ids()));
+    const since = Date.now();
+    const past = workspace.archive.changes.ids().filter(id => !isListEnd(id, since));
+    return new OthersChanges(workspace, since, new Set(past));
   }
 
   /** To be called when the first snapshot has been taken. */
@@ -85,7 +91,7 @@ export class OthersChanges {
   /** Records since then, oldest first. */
   async #records() {
     await this.#workspace.allRecorded();
-    return this.#workspace.archive.changes.except(this.#past);
+    return this.#workspace.archive.changes.sinceThen(this.#since, this.#past);
   }
 
   /**
@@ -163,7 +169,7 @@ function noneOf(now: PathState): OwnPart {
 function keepDirectories(parts: Map<string, OwnPart>): void {
   for (const [path, { from, to }] of [...parts]) {
     if (from === to) continue;
-    for (const above of directoriesAbove(path)) {
+    for (const above of pathsAbove(path)) {
       const part = parts.get(above);
       if (part !== undefined && part.from === part.to && part.to?.kind !== "directory")
         parts.set(above, noneOf(vanished));

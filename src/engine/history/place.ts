@@ -3,6 +3,7 @@
 // followed and before those that followed it, as far as the paths that both changed tell the order.
 import type { ChangeLog } from "../workspace/archive/log.ts";
 import type { TreeChange } from "../workspace/footprint/compare-trees.ts";
+import { pathsAbove } from "../workspace/within.ts";
 import type { PathState, Transition } from "./transitions.ts";
 
 /** What a command did to a path that others changed, too; the same state twice if nothing. */
@@ -42,7 +43,7 @@ export function placeOf(changes: readonly TreeChange[], { transitions, parts }: 
     follows(earlier);
     precedes(later);
     // It was made while the directories above existed, unless the command made or removed them itself.
-    for (const above of directoriesAbove(path)) {
+    for (const above of pathsAbove(path)) {
       const steps = own.has(above) ? [] : (transitions.get(above) ?? []);
       const isLater = ({ id }: Transition) => earlier.every(one => one.id < id);
       const isEarlier = ({ id }: Transition) => later.every(one => id < one.id);
@@ -52,7 +53,7 @@ export function placeOf(changes: readonly TreeChange[], { transitions, parts }: 
   }
   // In a directory that the command created, others worked afterwards; in one that it removed, before.
   for (const [path, steps] of transitions) {
-    for (const above of directoriesAbove(path)) {
+    for (const above of pathsAbove(path)) {
       const change = own.get(above);
       if (change === undefined) continue;
       const { earlier = [], later = [] } = parts.get(above) ?? {};
@@ -70,13 +71,6 @@ export function placeOf(changes: readonly TreeChange[], { transitions, parts }: 
 export function idAt({ after, before }: Place, id: string, began: number, changes: ChangeLog): string {
   if (before !== undefined && before < id) return changes.idBetween(after, before, began) ?? id;
   return after === undefined || after < id ? id : changes.newId();
-}
-
-export function directoriesAbove(path: string): string[] {
-  const above: string[] = [];
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
-    above.push(path.slice(0, end));
-  return above;
 }
 
 function isCreation({ before, after }: Pick<Transition, "before" | "after">): boolean {

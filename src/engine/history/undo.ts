@@ -15,6 +15,7 @@ import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
 import type { Stat } from "../workspace/stat.ts";
+import { isBelowAny } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
 import { chooseOnce, confirmNotUndone } from "./choose-once.ts";
@@ -237,7 +238,7 @@ async function inverse(
     [...made, ...parents],
     kept.flatMap(one => one.changes),
   );
-  return { changes, restored: outermost(kept, trees) };
+  return { changes, restored: withoutNested(kept, trees) };
 }
 
 /** What a change created at a path, as a part of a directory that is recorded as a whole. */
@@ -265,19 +266,11 @@ function leavesWith({ changes }: Inverse, trees: ReadonlySet<string>): boolean {
 }
 
 /** For reporting: of what is removed with a directory, only the directory. */
-function outermost(inverses: readonly Inverse[], trees: ReadonlySet<string>): Restored[] {
+function withoutNested(inverses: readonly Inverse[], trees: ReadonlySet<string>): Restored[] {
   const gone = new Set([...trees, ...inverses.flatMap(({ made }) => (made === undefined ? [] : [made]))]);
   return inverses
     .flatMap(({ restored }) => restored)
     .filter(({ at, did }) => did !== "removed" || !isBelowAny(at, gone));
-}
-
-function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
-  if (directories.size === 0) return false;
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-    if (directories.has(path.slice(0, end))) return true;
-  }
-  return false;
 }
 
 const nothing: Inverse = { changes: [], restored: [] };

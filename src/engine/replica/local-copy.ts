@@ -20,6 +20,7 @@ import {
 import type { WorkspacePath } from "../workspace/path.ts";
 import { Root, under } from "../workspace/root.ts";
 import type { Rules } from "../workspace/rules.ts";
+import { isWithinAny } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { type ComparedNode, changing, operationsBetween, sideOfDisk } from "./tree-difference.ts";
 import type { Node, TreeState } from "./tree-state.ts";
@@ -397,12 +398,6 @@ function isTaken(changes: readonly Change[]): boolean {
     one =>
       (one.kind === "write" && one.expect === "absent") || ("overwrite" in one && one.overwrite === false),
   );
-}
-
-/** Whether a path, or one above it, is among those that earlier operations have taken away or made. */
-function isWithinAny(at: string, paths: ReadonlySet<string>): boolean {
-  const names = at.split("/");
-  return names.some((_, i) => paths.has(names.slice(0, i + 1).join("/")));
 }
 
 async function hashOf(open: () => OpenFile): Promise<string> {

@@ -1,5 +1,4 @@
-// What a declaration that is an assignment in JavaScript is called. The thread that parses and those who look for a
-// name have to agree on it.
+// The symbol name of a JavaScript declaration that is written as an assignment. Parsing and symbol lookup both use it.
 
 /** `A.prototype.b` declares `A.b`, and `exports.b` and `module.exports.b` declare `b`. */
 export function declaredName(assigned: string): string {

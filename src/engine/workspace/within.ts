@@ -11,11 +11,22 @@ export function isRelated(one: string, other: string): boolean {
   return isWithin(one, other) || isWithin(other, one);
 }
 
-/** Whether a path is one of these directories or is below one. Takes time proportional to the depth of the path. */
-export function isWithinAny(path: string, directories: ReadonlySet<string>): boolean {
-  if (directories.has(path)) return true;
-  for (const above of directoriesAbove(path)) if (directories.has(above || "/")) return true;
+/** Whether a path is below one of these directories. Takes time proportional to the depth of the path. */
+export function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.size === 0) return false;
+  for (const above of pathsAbove(path)) if (directories.has(above || "/")) return true;
   return false;
+}
+
+/** The same, or whether it is one of them. */
+export function isWithinAny(path: string, directories: ReadonlySet<string>): boolean {
+  return directories.has(path) || isBelowAny(path, directories);
+}
+
+/** Those of some paths that are not below another one. */
+export function outermost(paths: Iterable<string>): string[] {
+  const all = new Set(paths);
+  return [...all].filter(path => !isBelowAny(path, all));
 }
 
 /** A set of paths. A lookup takes time proportional to the depth of the path, not to the size of the set. */
@@ -27,7 +38,7 @@ export class RelatedPaths {
   add(path: string): void {
     if (this.#paths.has(path)) return;
     this.#paths.add(path);
-    for (const directory of directoriesAbove(path)) {
+    for (const directory of pathsAbove(path)) {
       if (this.#above.has(directory)) break; // and so are those above it
       this.#above.add(directory);
     }
@@ -58,7 +69,7 @@ export class PathMap<T> {
     this.#values.set(path, value);
     if (isThere) return;
     let entry = path;
-    for (const directory of directoriesAbove(path)) {
+    for (const directory of pathsAbove(path)) {
       const entries = this.#entries.get(directory);
       if (entries === undefined) this.#entries.set(directory, new Set([entry]));
       else entries.add(entry);
@@ -70,7 +81,7 @@ export class PathMap<T> {
   delete(path: string): void {
     if (!this.#values.delete(path)) return;
     let entry = path;
-    for (const directory of directoriesAbove(path)) {
+    for (const directory of pathsAbove(path)) {
       if (this.#values.has(entry) || this.#entries.has(entry)) return;
       const entries = this.#entries.get(directory);
       entries?.delete(entry);
@@ -100,7 +111,7 @@ export class PathMap<T> {
 }
 
 /** From the nearest to the farthest; "" stands for the root of what is absolute. */
-function* directoriesAbove(path: string): Generator<string> {
+export function* pathsAbove(path: string): Generator<string> {
   for (let end = path.lastIndexOf("/"); end >= 0; end = path.lastIndexOf("/", end - 1)) {
     yield path.slice(0, end);
     if (end === 0) return;

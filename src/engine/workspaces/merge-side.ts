@@ -1,6 +1,7 @@
 // What is at a path on one side of a merge: in the frozen base, in the fork, or in the base as it is now.
 import { join } from "node:path";
 import { Fault, type FaultCode, type Kind } from "../fault.ts";
+import { once } from "../once.ts";
 import { contentAt } from "../workspace/disk/if-there.ts";
 import { isTemporaryName } from "../workspace/disk/temporary.ts";
 import { ifThere, system } from "../workspace/errno.ts";
@@ -133,14 +134,6 @@ const goneCodes: ReadonlySet<FaultCode> = new Set<FaultCode>(["not_found", "not_
 
 function isGone(error: unknown): boolean {
   return error instanceof Fault && goneCodes.has(error.code);
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
-  return () => {
-    known ??= read();
-    return known;
-  };
 }
 
 /** Whether two sides are the same: kinds, modes, targets and bytes. */

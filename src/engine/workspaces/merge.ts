@@ -1,12 +1,11 @@
 // Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
 // fork's log, so that the next merge brings only what is new.
-import { dirname } from "node:path";
 import { Fault, type FaultCode, type MergeConflict } from "../fault.ts";
 import { once } from "../once.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
-import { isWithinAny } from "../workspace/within.ts";
+import { isWithinAny, outermost } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import {
   Bases,
@@ -130,7 +129,6 @@ function planned(
   const [ours, theirs] = [new LiveView(fork), new LiveView(base)];
   const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
   const ignored = once(() => new Ignored(base));
-  let found: Promise<BaseMoves> | undefined;
   const moves = async (): Promise<BaseMoves> => {
     const appeared = await origin.appearedIn(base, signal);
     const gone = appeared.length > 0 ? await origin.goneFrom(base, signal) : [];
@@ -155,7 +153,7 @@ function planned(
     changes,
     bases,
     theirs,
-    moves: () => (found ??= moves()),
+    moves,
     isShownWhole,
     prefer,
   });
@@ -246,7 +244,7 @@ async function emptied(outcomes: readonly PlannedPath[], view: LiveView): Promis
         throw new Fault("changed_meanwhile", { path });
     }
   }
-  return new Set([...paths].filter(path => !isWithinAny(dirname(path), paths)));
+  return new Set(outermost(paths));
 }
 
 function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {

@@ -205,11 +205,12 @@ export class ChangeLog {
     }
   }
 
-  /** All but these, oldest first. */
-  except(ids: ReadonlySet<string>): ChangeRecord[] {
+  /** Those of a list from a time on, without these. Oldest first. */
+  sinceThen(time: number, without: ReadonlySet<string>): ChangeRecord[] {
     this.#catchUp();
     const all = [...new Set([...this.#ids(), ...this.#unwritten.keys()])].sort();
-    return all.filter(id => !ids.has(id)).flatMap(id => this.#read(id) ?? this.#unwritten.get(id) ?? []);
+    const wanted = all.filter(id => !isListEnd(id, time) && !without.has(id));
+    return wanted.flatMap(id => this.#read(id) ?? this.#unwritten.get(id) ?? []);
   }
 
   /** The ids of all recorded changes, oldest first. */
