@@ -538,12 +538,6 @@ describe("an overlap that was reported", () => {
       next: { fork: numbered({ 5: "fork\nbase" }) },
       becomes: numbered({ 5: "fork\nbase", 15: "base" }),
     },
-    "is resolved by the base's line, wherever the difference puts it": {
-      fork: numbered({ 5: "{", 6: "fork", 7: "}" }),
-      base: numbered({ 5: "{", 6: "base", 7: "}" }),
-      next: { fork: numbered({ 5: "{", 6: "fork", 7: "}\n{\nbase\n}" }) },
-      becomes: numbered({ 5: "{", 6: "fork", 7: "}\n{\nbase\n}" }),
-    },
     "is resolved by a line of both": {
       fork: numbered({ 5: "fork" }),
       base: numbered({ 5: "base" }),
@@ -583,6 +577,19 @@ describe("an overlap that was reported", () => {
       expect(treeOf(base)).toEqual({ "m.txt": ended(becomes) });
     }
   });
+});
+
+it("an overlap is resolved by the base's lines beside the fork's, even if a diff finds them elsewhere", async () => {
+  using fixture = new Fixture();
+  const list = (...values: readonly string[]) =>
+    `[\n${values.map(value => `  {\n    "n": ${value}\n  }`).join(",\n")}\n]\n`;
+  const { base, fork } = await fixture.forked({ "l.json": list("1", "9") });
+  write("l.json", list("fork", "9"))(fork.root);
+  write("l.json", list("base", "9"))(base);
+  await isRefused(fixture, fork);
+  write("l.json", list("fork", "base", "9"))(fork.root);
+  await fixture.workspaces.merge(fork, fixture.opener);
+  expect(treeOf(base)).toEqual({ "l.json": list("fork", "base", "9") });
 });
 
 it("lines that a report only counts are not settled by it", async () => {
