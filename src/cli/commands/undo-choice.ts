@@ -37,15 +37,16 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
   const at = path && workspace.locate(path).path;
   const chosen: ChangeRecord[] = [];
   const clients = new Set<string>();
-  for await (const { record, partly } of standing(workspace, isPartlyVisible)) {
-    if (record.id <= from.after || isListEnd(record.id, from.time)) break;
-    if (record.time < from.time) continue;
+  for await (const one of standing(workspace, isPartlyVisible)) {
+    const { record, partly, effective } = one;
+    if (effective <= from.after || isListEnd(effective, from.time)) break;
+    if (record.id <= from.after || record.time < from.time) continue;
     clients.add(record.client);
     if (client !== undefined && !isClientNamed(record.client, client)) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
     if (task && !isOfTask(record, chosen[0])) continue;
     if (!isVisible(workspace, record)) throw new Fault("unknown_change", { id: record.id });
-    if (!several && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path))) continue;
+    if (!several && partly.length > 0 && !(await isLeft(workspace, one, path))) continue;
     chosen.push(record);
     if (!several) break;
   }

@@ -28,9 +28,9 @@ export function changesShown(session: Session, latest: string | undefined): read
   return changes.length === 0 || isOutdated ? undefined : changes;
 }
 
-/** The last change of this connection that is still in effect. */
+/** The last change of this connection that is still in effect, or its last redo. */
 export async function latestChange({ workspace, session }: CallContext): Promise<string | undefined> {
-  for await (const { record, earlier } of standingChanges(workspace, session))
-    return earlier ? undefined : record.id;
+  for await (const { effective, earlier } of standingChanges(workspace, session))
+    return earlier ? undefined : effective;
   return undefined;
 }

@@ -161,12 +161,12 @@ async function chosen(
   const { after = "", since: from = 0 } = await sinceOf(since, call);
   const records: ChangeRecord[] = [];
   let note: string | undefined;
-  for await (const { record, partly, earlier } of standingChanges(workspace, call.session)) {
-    if (since !== undefined && (record.id <= after || isListEnd(record.id, from))) break;
-    if (since !== undefined && record.time < from) continue;
+  for await (const { earlier, ...one } of standingChanges(workspace, call.session)) {
+    const { record, partly, effective } = one;
+    if (since !== undefined && (effective <= after || isListEnd(effective, from))) break;
+    if (since !== undefined && (record.id <= after || record.time < from)) continue;
     if (!isWanted(record) || isPassed(record) || (since === "start" && earlier)) continue;
-    if (since === undefined && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path)))
-      continue;
+    if (since === undefined && partly.length > 0 && !(await isLeft(workspace, one, path))) continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
     records.push(record);
     if (since === undefined) break;

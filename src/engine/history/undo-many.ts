@@ -6,6 +6,7 @@ import { Fault } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { lastFirst } from "./standing.ts";
 import { FilesByThen, type Undone, type UndoOptions, undo, undoByThen } from "./undo.ts";
 
 export async function undoMany(
@@ -17,11 +18,10 @@ export async function undoMany(
   const done: Undone[] = [];
   /** Changes and the paths where their undoing could not be applied. */
   const notHere = new Map<string, readonly string[]>();
-  const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const later: RecordedFile[] = [];
   const byThen: FilesByThen | undefined = options.dryRun ? new FilesByThen() : undefined;
   try {
-    for (const record of newestFirst) {
+    for (const record of await lastFirst(workspace, records)) {
       try {
         done.push(
           byThen

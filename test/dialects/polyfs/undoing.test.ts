@@ -70,6 +70,70 @@ describe("undo without arguments", () => {
     expect(fixture.read("a.txt")).toContain("changed 5\n");
   });
 
+  describe("after a redo", () => {
+    let redo: () => Promise<string>;
+    let before: string;
+    beforeEach(async () => {
+      fixture.reset({ "d/x/f.txt": "f\n", "d/g.txt": "g\n" });
+      before = changeIn(await server.says("create_directory", { path: "n" }));
+      await server.says("move_path", { from: "d", to: "e" });
+      const undone = changeIn(await server.says("undo"));
+      await server.says("delete_path", { path: "d/x", recursive: true });
+      redo = async () => changeIn(await server.says("undo", { change: undone }));
+    });
+
+    it("takes the redone change first, then the one that was made before the redo", async () => {
+      await redo();
+      expect(await server.says("undo")).toContain("moved back e -> d");
+      expect(await server.says("undo")).toContain("restored d/x");
+      expect(fixture.read("d/x/f.txt")).toBe("f\n");
+    });
+
+    it("takes it again after it was undone and redone again", async () => {
+      await redo();
+      const again = changeIn(await server.says("undo"));
+      await server.says("undo", { change: again });
+      expect(await server.says("undo")).toContain("moved back e -> d");
+      expect(await server.says("undo")).toContain("restored d/x");
+    });
+
+    it("takes the change that was made before the redo, if the redo itself was undone", async () => {
+      const id = await redo();
+      await server.says("undo", { change: id });
+      expect(await server.says("undo")).toContain("restored d/x");
+    });
+
+    it("undoes all changes since one in the order that they took effect in", async () => {
+      await redo();
+      await server.says("undo", { since: before });
+      expect(fixture.read("d/x/f.txt")).toBe("f\n");
+      expect(fixture.read("d/g.txt")).toBe("g\n");
+    });
+
+    it("knows which of its files were undone before", async () => {
+      fixture.reset({ "g.txt": "g\n", "k.txt": "g\n" });
+      const both = changeIn(await server.says("replace_in_files", { paths: ["*.txt"], old: "g", new: "h" }));
+      await server.says("undo", { change: both, path: "k.txt" });
+      const undone = changeIn(await server.says("undo"));
+      await server.says("write_file", { path: "m.txt", content: "m\n" });
+      await server.says("undo", { change: undone });
+      expect(await server.says("undo")).toMatch(/^changed back g.txt/m);
+      expect(["g.txt", "k.txt", "m.txt"].map(name => fixture.read(name))).toEqual(["g\n", "g\n", "m\n"]);
+    });
+
+    it("leaves a change of an earlier connection that another one has redone", async () => {
+      fixture.reset({ "a.txt": numbered(40) });
+      await edit("5", "five");
+      const undone = changeIn(await server.says("undo"));
+      const [later, third] = [await fixture.serve(), await fixture.serve()];
+      await edit("15", "fifteen", later);
+      await third.says("undo", { change: undone });
+      await later.says("undo");
+      expect(fixture.read("a.txt")).toContain("five\n6");
+      expect(fixture.read("a.txt")).not.toContain("fifteen");
+    });
+  });
+
   it("an undo that is named is done again, and then can be undone", async () => {
     await edit("5", "five");
     const id = changeIn(await server.says("undo"));
