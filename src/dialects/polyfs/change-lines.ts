@@ -21,9 +21,8 @@ export function changeLines(
   own: string,
   isWanted: (file: RecordedFile) => boolean = () => true,
 ): string[] {
-  const { id, action, client, connection, undoes, partial, files, kept, uncertain, others } = record;
-  const other = `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;
-  const who = connection === own ? "you" : other;
+  const { id, action, connection, undoes, partial, files, kept, uncertain, others } = record;
+  const who = connection === own ? "you" : authorOf(record);
   const back = undoes && `undoes ${partial ? "a part of " : ""}${undoes}`;
   const head = [id, timeOf(record), action || "?", who, ...(back ? [back] : [])];
   const visible = files.filter(({ at }) => !workspace.isHidden(at));
@@ -38,6 +37,11 @@ export function changeLines(
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
     ...(denied > 0 ? [`  ${deniedNote(denied)}`] : []),
   ];
+}
+
+/** Client and connection. */
+export function authorOf({ client, connection }: Pick<ChangeRecord, "client" | "connection">): string {
+  return `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;
 }
 
 export function timeOf({ time }: Pick<ChangeRecord, "time">): string {

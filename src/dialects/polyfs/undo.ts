@@ -18,7 +18,7 @@ import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { AnswerLines, answerBytes, counted } from "./answer.ts";
-import { timeOf } from "./change-lines.ts";
+import { authorOf, timeOf } from "./change-lines.ts";
 import { refused } from "./failure.ts";
 import { givenAt, pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -153,9 +153,9 @@ async function chosen(
           throw new Fault("unknown_change", { id: one.record.id, path: path.given });
         continue;
       }
-      if (one.partly.length === 0 || (await isLeft(workspace, one, path))) return { records: [one.record] };
+      if (one.partly.length === 0 || (await isLeft(workspace, one, path))) return lastOf(one.record, call);
     }
-    if (first !== undefined) return { records: [first] };
+    if (first !== undefined) return lastOf(first, call);
     throw new Fault("unknown_change", { id: "" });
   }
   const { after = "", since: from = 0 } = await sinceOf(since, call);
@@ -174,6 +174,12 @@ async function chosen(
   if (records.length === 0 && first !== undefined) return { records: [first] };
   if (records.length === 0) throw new Fault("unknown_change", { id: "" });
   return { records, ...(note !== undefined && { note }) };
+}
+
+/** The last change of a path may be anyone's: the caller hears whose. */
+function lastOf(record: ChangeRecord, { session }: CallContext): { records: ChangeRecord[]; note?: string } {
+  if (record.connection === session.connection) return { records: [record] };
+  return { records: [record], note: `[made by ${authorOf(record)}, ${timeOf(record)}]` };
 }
 
 function exists(workspace: Workspace, path: WorkspacePath): boolean {

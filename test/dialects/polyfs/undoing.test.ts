@@ -200,6 +200,20 @@ describe("list_changes", () => {
     );
   });
 
+  it("say whose the last change of a path was, if undo takes it back for another connection", async () => {
+    const other = await fixture.serve();
+    await edit("5", "five");
+    const id = await edit("15", "fifteen", other);
+    const [, who] = /^\w+ · [^·]+ · edit_file · ([^·\n]+)\n/.exec(await server.says("list_changes")) ?? [];
+    for (const dry_run of [true, false]) {
+      const said = (await server.says("undo", { path: "a.txt", dry_run })).split("\n");
+      expect(said[0]).toContain(`${id} (edit_file) in a.txt`);
+      expect(said[1]).toMatch(/^\[made by .+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]$/);
+      expect(said[1]).toContain(`[made by ${who}, `);
+    }
+    expect(await server.says("undo", { path: "a.txt" })).not.toContain("made by"); // its own
+  });
+
   it("distinguishes one's own changes from others of the same name", async () => {
     const other = await fixture.serve();
     const first = await edit("5", "five");
