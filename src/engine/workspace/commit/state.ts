@@ -19,10 +19,10 @@ import { basename, dirname, join } from "node:path";
 import { append } from "../../append.ts";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
+import { heartbeatMs } from "../disk/heartbeat.ts";
 import type { FoundDirectory } from "../disk/held-directories.ts";
 import { contentAt, namesIn, unlinkIfSame, unlinkIfThere } from "../disk/if-there.ts";
 import {
-  heartbeatMs,
   identityIn,
   isAlive,
   type LivenessChecks,

@@ -11,6 +11,7 @@
 import { hostname, uptime } from "node:os";
 import { once } from "../../once.ts";
 import { thisMachine } from "../system/this-machine.ts";
+import { isFresh } from "./heartbeat.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -28,9 +29,6 @@ export interface LivenessChecks {
   /** Whether a liveness socket accepts connections; undefined if that cannot be determined. */
   readonly isListening: (socket: string) => boolean | undefined;
 }
-
-export const heartbeatMs = 10_000;
-const silenceMs = 3 * heartbeatMs;
 
 export const thisProcess = once(
   (): ProcessIdentity => ({
@@ -78,10 +76,6 @@ function startHere(other: ProcessIdentity): string | undefined {
 function isOtherBoot(other: ProcessIdentity): boolean {
   const own = bootOf(thisProcess());
   return [own, bootOf(other)].every(isBootId) && bootOf(other) !== own;
-}
-
-function isFresh(heartbeat: number): boolean {
-  return Date.now() - heartbeat < silenceMs;
 }
 
 /** Parses an owner file; undefined if it is malformed. */

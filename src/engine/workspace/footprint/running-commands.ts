@@ -17,11 +17,13 @@ import {
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
+import { isFresh, keepFresh } from "../disk/heartbeat.ts";
+import { unlinkIfSame } from "../disk/if-there.ts";
 import { errnoOf, ifThere, isAbsence, stateDirectory, system } from "../errno.ts";
 import { isGone, thisMachine } from "../system/this-machine.ts";
 import { isRelated } from "../within.ts";
 
-/** How long a command of another PID namespace counts, whose process cannot be seen from here. */
+/** How long a command of another PID namespace counts after its last heartbeat; earlier versions have none. */
 const foreignMs = 10 * 60_000;
 const lockName = "recording";
 /** Of the list of commands that have begun while one ran. */
@@ -47,8 +49,9 @@ export function announceCommand(
   connection: string | undefined,
 ): RunningCommand {
   const folder = join(state, "commands");
-  const { name, path, write } = announcement(folder, { roots, connection });
+  const { name, path, write, end } = announcement(folder, { roots, connection });
   let isAlone = false;
+  let recording: Disposable | undefined;
   let company: Company = "none";
   const meet = (others: readonly (string | undefined)[]) => {
     for (const other of others)
@@ -82,7 +85,10 @@ export function announceCommand(
       for (let until = clock() + patienceMs; !isAlone && clock() < until; ) {
         const now = lock(folder, name);
         isAlone = now === name;
-        if (isAlone) return;
+        if (isAlone) {
+          recording = keepFresh(join(folder, lockName));
+          return;
+        }
         if (now !== undefined && now !== owner) {
           owner = now; // another command is at its turn: it has as long as the one before
           until = clock() + patienceMs;
@@ -91,9 +97,10 @@ export function announceCommand(
       }
     },
     [Symbol.dispose]() {
-      remove(path);
+      end();
       remove(path + metSuffix);
-      if (isAlone) remove(join(folder, lockName));
+      recording?.[Symbol.dispose]();
+      if (isAlone) unlock(folder, name);
     },
   };
 }
@@ -103,14 +110,14 @@ export function announceCommand(
  * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile.
  */
 export function announceSandbox(folder: string, roots: readonly string[]): Disposable {
-  const { path, write } = announcement(folder, roots);
+  const { write, end } = announcement(folder, roots);
   try {
     write();
   } catch (error) {
-    remove(path); // a full disk leaves an empty file
+    end(); // a full disk leaves an empty file
     throw error;
   }
-  return { [Symbol.dispose]: () => remove(path) };
+  return { [Symbol.dispose]: end };
 }
 
 /** The directories that sandboxes show now. Throws where that is not known. */
@@ -130,11 +137,22 @@ function announcement(folder: string, announced: Announced | readonly string[]) 
   const parts = [namespace(), process.pid, start, randomBytes(6).toString("hex")];
   const name = parts.join("-");
   const path = join(folder, name);
-  const write = () => writeFileSync(path, JSON.stringify(announced), { mode: 0o600, flag: "wx" });
-  return { name, path, write };
+  let beating: Disposable | undefined;
+  const write = () => {
+    writeFileSync(path, JSON.stringify(announced), { mode: 0o600, flag: "wx" });
+    beating = keepFresh(path);
+  };
+  const end = () => {
+    beating?.[Symbol.dispose]();
+    remove(path);
+  };
+  return { name, path, write, end };
 }
 
-/** The command that has the lock now, if that is known: this one, where it was free. A dead process loses it. */
+/**
+ * The command that has the lock now, if that is known: this one, where it was free. A dead process loses it; of one in
+ * another PID namespace, and of one that has not written its name, the heartbeat tells.
+ */
 function lock(folder: string, name: string): string | undefined {
   const path = join(folder, lockName);
   try {
@@ -142,13 +160,25 @@ function lock(folder: string, name: string): string | undefined {
     return name;
   } catch {
     try {
+      const { ino, mtimeMs } = statSync(path);
       const owner = readFileSync(path, "utf8");
       const [where, pid = "", start = ""] = owner.split("-");
-      if (owner !== "" && where === namespace() && isGone(Number(pid), start)) remove(path);
+      const isDead = where === namespace() ? isGone(Number(pid), start) : !isFresh(mtimeMs);
+      if (isDead) unlinkIfSame(path, ino);
       return owner === "" ? undefined : owner;
     } catch {
       return undefined; // released in between
     }
+  }
+}
+
+/** Another process may have taken it from this one, if this one did not run for a while. */
+function unlock(folder: string, name: string): void {
+  const path = join(folder, lockName);
+  try {
+    if (readFileSync(path, "utf8") === name) unlinkSync(path);
+  } catch {
+    // gone
   }
 }
 

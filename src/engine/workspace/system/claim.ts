@@ -1,11 +1,13 @@
 // Exclusive claims between processes, as files in a directory. A claim names the process that holds it; when that
-// process is gone, the next one takes the claim over. Made by `link`, so a claim is never seen half written. What another
+// process is gone, the next one takes the claim over. A claim is kept fresh (heartbeat.ts): a process of another PID
+// namespace cannot be seen from here. Made by `link`, so a claim is never seen half written. What another
 // process holds is asked for again and again; what this process holds is waited for until it is released.
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { keepFresh } from "../disk/heartbeat.ts";
 import {
   identityIn,
   isAlive,
@@ -36,7 +38,8 @@ export function claim(directory: string, name: string): Claim | undefined {
       try {
         sys.link(own, path);
         held.add(path);
-        return { name, [Symbol.dispose]: () => release(path) };
+        const beating = keepFresh(path);
+        return { name, [Symbol.dispose]: () => release(path, beating) };
       } catch (error) {
         if (errnoOf(error) !== "EEXIST") throw error;
         if (isHeld(path)) return undefined;
@@ -78,7 +81,8 @@ export function clearClaims(directory: string): void {
   }
 }
 
-function release(path: string): void {
+function release(path: string, beating: Disposable): void {
+  beating[Symbol.dispose]();
   held.delete(path);
   try {
     remove(path);
