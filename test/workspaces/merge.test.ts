@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
+import { undoHunks } from "../../src/engine/history/undo-hunks.ts";
 import { fill, mountSmall } from "../commit/small-disk.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
@@ -529,6 +530,60 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual({ "a.txt": text("one", "5") });
     await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({ "a.txt": text("one", "five") });
+  });
+
+  it("counts as made if an earlier one is undone: what either side takes back of it stays so", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, middle: string, last: string) => lines(first, "2", middle, "4", last);
+    const { base, fork } = await fixture.forked({ "a.txt": text("1", "3", "5") });
+    fixture.files(fork.root, { "a.txt": text("one", "3", "5") });
+    const { change } = await fixture.workspaces.merge(fork, fixture.opener);
+    fixture.files(fork.root, { "a.txt": text("one", "three", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    await undo(workspace, { change: change ?? "" });
+    fixture.files(base, { "a.txt": text("1", "3", "five") });
+    fixture.files(fork.root, { "a.txt": text("one", "three", "5") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": text("one", "3", "5") });
+  });
+
+  it("does not count as made at a path where it was undone, and can be made again there", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, last: string) => lines(first, "2", "3", "4", last);
+    const { base, fork } = await fixture.forked({ a: text("1", "5"), b: text("1", "5"), "d/e": "e\n" });
+    fixture.files(fork.root, { a: text("one", "5"), b: text("one", "5"), d: null, "new/f": "f\n" });
+    const { change = "" } = await fixture.workspaces.merge(fork, fixture.opener);
+    const after = treeOf(base);
+    fixture.files(base, { a: text("one", "base") });
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    for (const path of ["a", "d", "new"])
+      await undo(workspace, { change, path: workspace.at(join(base, path)) });
+    expect(treeOf(base)).toEqual({ a: text("1", "base"), b: text("one", "5"), "d/e": "e\n" });
+    fixture.files(base, { b: text("uno", "5") });
+    const differ = await fixture.workspaces.diff(fork, fixture.opener);
+    expect(differ.map(({ path }) => path)).toEqual(["a", "d", "d/e", "new", "new/f"]);
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ ...after, a: text("one", "base"), b: text("uno", "5") });
+  });
+
+  it("counts as made where an undo of a path was undone, or took back only hunks", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, last: string) => lines(first, ..."abcdefghijklmnop", last);
+    const { base, fork } = await fixture.forked({ a: text("1", "5"), b: text("1", "5") });
+    fixture.files(fork.root, { a: text("one", "five"), b: text("one", "five") });
+    const { change = "" } = await fixture.workspaces.merge(fork, fixture.opener);
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    const { commit } = await undo(workspace, { change, path: workspace.at(join(base, "a")) });
+    await undo(workspace, { change: commit?.id });
+    const record = workspace.archive.changes.get(change);
+    if (record === undefined) throw new Error("the merge is not recorded");
+    await undoHunks(workspace, [record], [4], {});
+    expect(treeOf(base)).toEqual({ a: text("one", "five"), b: text("one", "5") });
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
   });
 
   it("reports that the base is gone, and leaves the fork as it is", async () => {

@@ -42,7 +42,7 @@ export async function undoHunks(
       action: "undo",
       client,
       ...(connection && { connection }),
-      ...(undoes && { undoes, partial: true }),
+      ...(undoes && { undoes, partial: true, hunks: true as const }),
     };
     try {
       const commit = await workspace.commit(changes, {

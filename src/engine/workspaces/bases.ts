@@ -3,8 +3,10 @@
 import { Fault, type Kind, type MergeConflict } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
-import type { SideAtPath } from "./merge-side.ts";
+import { mergeSides } from "./merge-file.ts";
+import type { SideAtPath, TreeView } from "./merge-side.ts";
 import type { ToldOverlap } from "./overlaps.ts";
+import type { UndoOfChange, UndosOf } from "./undone.ts";
 
 /** A side as it is recorded. Contents are objects in the store. Null: nothing is there. */
 export type RecordedSide = {
@@ -56,85 +58,144 @@ export const plainForkLog: ForkLog = {
 
 const page = 500;
 
+/** A side of a path after some merges. Undefined: no merge counts, so it is what the fork began as. */
+type Merged = { readonly side: SideAtPath | undefined } | undefined;
+
+/** What one merge made of a path. */
+interface Step {
+  readonly change: string;
+  /** What an undo of it leaves. */
+  from: Merged;
+  readonly to: NonNullable<Merged>;
+  isUndone: boolean;
+}
+
+export interface BasesOptions {
+  readonly undosOf: UndosOf;
+  /** What the fork began as. */
+  readonly origin: TreeView;
+  /** Whether callers see all of a path, in the fork and in the base. */
+  isShownWhole(path: string): boolean;
+}
+
 export class Bases {
-  readonly #merged = new Map<string, RecordedSide>();
+  readonly #merged = new Map<string, Merged>();
+  /** By path, oldest first. */
+  readonly #steps = new Map<string, Step[]>();
   /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
-  /** Paths of merges that were undone, with the undos. A merge from before the undo recorded what was undone. */
-  readonly #unmerged = new Map<string, Set<string>>();
-  readonly #undos = new Set<string>();
+  /** Of all merges. */
+  readonly #undos = new Map<string, { readonly undo: UndoOfChange; readonly paths: readonly string[] }>();
+  readonly #options: BasesOptions;
   readonly #get: (hash: string) => Promise<Buffer>;
 
-  constructor(get: (hash: string) => Promise<Buffer>) {
+  constructor(get: (hash: string) => Promise<Buffer>, options: BasesOptions) {
     this.#get = get;
+    this.#options = options;
   }
 
-  /** `undoOf` gives the undo of a change of the base that was undone: then it counts as not merged. */
   static async of(
     store: WorkspaceStore,
     log: ForkLog,
     id: WorkspaceId,
-    undoOf: (change: string) => Promise<string | undefined>,
-  ): Promise<{ readonly bases: Bases; readonly revision: number }> {
+    options: BasesOptions,
+  ): Promise<Bases> {
     const bases = new Bases(async hash => {
       const bytes = await store.get(id, hash);
       if (bytes === undefined) throw new Fault("not_found", { path: hash });
       return Buffer.from(bytes);
-    });
-    let revision = 0;
-    for (;;) {
+    }, options);
+    const later = new Map<string, string>();
+    const undo = async (undos: Iterable<string>) => {
+      for (const one of [...undos].sort()) {
+        const change = later.get(one);
+        later.delete(one);
+        if (change !== undefined) await bases.#undo(one, change);
+      }
+    };
+    for (let revision = 0; ; ) {
       const entries = await store.entries(id, revision, page);
       for (const entry of entries) {
         revision = entry.revision;
         const event = log.parse(entry.body);
-        if (event === undefined) continue;
-        const undo = event.type === "merged" ? await undoOf(event.change) : undefined;
-        if (event.type === "merged" && undo !== undefined) bases.#unmerge(event.sides, undo);
-        else bases.#apply(event);
+        if (event?.type === "refused") bases.#refuse(event.paths);
+        if (event?.type !== "merged") continue;
+        await undo(event.undos ?? []);
+        for (const one of await bases.#merge(event)) later.set(one, event.change);
       }
-      if (entries.length < page) return { bases, revision };
+      if (entries.length >= page) continue;
+      await undo(later.keys());
+      return bases;
     }
   }
 
-  #apply(event: ForkEvent): void {
-    if (event.type === "refused") {
-      for (const [path, refused] of Object.entries(event.paths))
-        this.#refused.set(path, [...(this.#refused.get(path) ?? []), refused]);
-      return;
-    }
+  #refuse(paths: Readonly<Record<string, RefusedPath>>): void {
+    for (const [path, refused] of Object.entries(paths))
+      this.#refused.set(path, [...(this.#refused.get(path) ?? []), refused]);
+  }
+
+  /** Returns the ids of its undos. */
+  async #merge({ change, sides }: Extract<ForkEvent, { type: "merged" }>): Promise<readonly string[]> {
     this.#refused.clear();
-    const earlier = new Set(event.undos);
-    for (const [path, side] of Object.entries(event.sides)) {
-      const later = [...(this.#unmerged.get(path) ?? [])].filter(undo => !earlier.has(undo));
-      if (later.length > 0) continue;
-      this.#unmerged.delete(path);
-      this.#merged.set(path, side);
+    for (const [path, side] of Object.entries(sides)) {
+      const step = { change, from: this.#merged.get(path), to: { side: this.sideOf(side) }, isUndone: false };
+      this.#steps.set(path, [...(this.#steps.get(path) ?? []), step]);
+      this.#merged.set(path, step.to);
     }
+    const undos = await this.#options.undosOf(change);
+    for (const undo of undos) this.#undos.set(undo.id, { undo, paths: Object.keys(sides) });
+    return undos.map(({ id }) => id);
   }
 
-  #unmerge(sides: Readonly<Record<string, RecordedSide>>, undo: string): void {
-    this.#undos.add(undo);
-    for (const path of Object.keys(sides)) {
-      const undos = this.#unmerged.get(path) ?? new Set();
-      this.#unmerged.set(path, undos.add(undo));
+  async #undo(id: string, change: string): Promise<void> {
+    const { undo, paths } = this.#undos.get(id) ?? {};
+    for (const path of paths ?? []) if (undo?.isAt(path)) await this.#takeBack(path, change);
+  }
+
+  /**
+   * What a merge brought is taken out of what is merged, as its undo took it out of the base: what later merges brought
+   * stays. Where it cannot be told apart from that, the later merges do not count either. The contents of masked files
+   * are not compared.
+   */
+  async #takeBack(path: string, change: string): Promise<void> {
+    const steps = this.#steps.get(path) ?? [];
+    const at = steps.findIndex(step => step.change === change);
+    const step = steps[at];
+    if (step === undefined) return;
+    step.isUndone = true;
+    const now = this.#merged.get(path);
+    if (now === step.to) this.#merged.set(path, step.from);
+    else {
+      const sides = [step.to, step.from, now].map(one => this.#side(path, one));
+      const left = this.#options.isShownWhole(path)
+        ? await mergeSides(path, sides[0], sides[1], sides[2])
+        : undefined;
+      const isApart = left !== undefined && "side" in left;
+      this.#merged.set(path, isApart ? left : step.from);
+      if (!isApart) for (const later of steps.slice(at + 1)) later.from = step.from;
     }
+    if (steps.every(({ isUndone }) => isUndone)) this.#merged.set(path, undefined);
+  }
+
+  #side(path: string, merged: Merged): SideAtPath | undefined {
+    return merged === undefined ? this.#options.origin.at(path) : merged.side;
   }
 
   /** The undos of merges. */
   get undos(): readonly string[] {
-    return [...this.#undos];
+    return [...this.#undos.keys()];
   }
 
   paths(): Iterable<string> {
-    return this.#merged.keys();
+    return [...this.#merged.keys()].filter(path => this.has(path));
   }
 
   has(path: string): boolean {
-    return this.#merged.has(path);
+    return this.#merged.get(path) !== undefined;
   }
 
   at(path: string): SideAtPath | undefined {
-    return this.sideOf(this.#merged.get(path) ?? null);
+    return this.#merged.get(path)?.side;
   }
 
   /** What refused merges reported about a path since the last successful one, newest first. */

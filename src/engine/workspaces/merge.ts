@@ -29,7 +29,7 @@ import { isSameSide, LiveView, type SideAtPath, type TreeView } from "./merge-si
 import type { ToldOverlap } from "./overlaps.ts";
 import type { Candidate } from "./renames.ts";
 import { shownLines } from "./shown-conflicts.ts";
-import { undoneChanges } from "./undone.ts";
+import { undosIn } from "./undone.ts";
 
 export interface MergedFile {
   readonly path: string;
@@ -77,11 +77,21 @@ type MergeTrees = Omit<ForkTrees, "bases" | "base"> & { readonly base: NonNullab
 
 /** Faults: `merge_conflict`, and those of a commit. */
 export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promise<MergeResult> {
-  const { store, log } = options;
-  const { id } = trees.record;
-  const undone = await undoneChanges(trees.base);
-  const { bases } = await Bases.of(store, log, id, undone);
+  const bases = await basesOf(trees, options);
   return await untilUndisturbed(() => mergeOnce(trees, bases, options));
+}
+
+/** What the fork is compared with. A base that cannot be reached has undone nothing. */
+export async function basesOf(
+  { record, origin, fork, base }: Omit<ForkTrees, "bases">,
+  { store, log }: Pick<MergeOptions, "store" | "log">,
+): Promise<Bases> {
+  const views = [fork, ...(base ? [base] : [])].map(tree => new LiveView(tree));
+  return await Bases.of(store, log, record.id, {
+    undosOf: base ? undosIn(base) : async () => [],
+    origin: origin.view,
+    isShownWhole: path => views.every(view => view.isShownWhole(path)),
+  });
 }
 
 /** Retries an action while either side keeps changing. */

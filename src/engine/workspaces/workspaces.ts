@@ -15,7 +15,7 @@ import { privatise } from "../workspace/tree/privatise.ts";
 import { isRelated } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { Announcements } from "./announcements.ts";
-import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
+import { type ForkLog, plainForkLog } from "./bases.ts";
 import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
@@ -24,10 +24,9 @@ import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
 import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
-import { type MergeResult, mergeFork, untilUndisturbed } from "./merge.ts";
+import { basesOf, type MergeResult, mergeFork, untilUndisturbed } from "./merge.ts";
 import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
 import { Snapshots } from "./snapshots.ts";
-import { undoneChanges } from "./undone.ts";
 import { Usage, type UsageLimits } from "./usage.ts";
 import { checkName } from "./workspace-name.ts";
 
@@ -404,8 +403,7 @@ export class Workspaces implements AsyncDisposable {
     }: { readonly room?: number; readonly signal?: AbortSignal } = {},
   ): Promise<ForkDifference[]> {
     return await this.withTrees(record, opener, async trees => {
-      const undone = trees.base ? await undoneChanges(trees.base) : async () => undefined;
-      const { bases } = await Bases.of(this.store, this.forkLog, record.id, undone);
+      const bases = await basesOf(trees, { store: this.store, log: this.forkLog });
       return await untilUndisturbed(async () =>
         fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room),
       );

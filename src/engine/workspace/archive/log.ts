@@ -51,6 +51,8 @@ export interface By {
   readonly undoes?: string;
   /** Only a part of it. */
   readonly partial?: boolean;
+  /** Some hunks of it. Absent: whole paths. */
+  readonly hunks?: true;
   /** Commands of other connections ran at the same time, and may have made some of it. Undo wants its paths named. */
   readonly others?: true;
 }
