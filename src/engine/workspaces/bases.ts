@@ -34,7 +34,7 @@ interface ToldOverlaps {
 }
 
 export type ForkEvent =
-  /** Merged by this change of the base. */
+  /** LastMerged by this change of the base. */
   | {
       readonly type: "merged";
       readonly change: string;
@@ -59,14 +59,14 @@ export const plainForkLog: ForkLog = {
 const page = 500;
 
 /** A side of a path after some merges. Undefined: no merge counts, so it is what the fork began as. */
-type Merged = { readonly side: SideAtPath | undefined } | undefined;
+type LastMerged = { readonly side: SideAtPath | undefined } | undefined;
 
 /** What one merge made of a path. */
-interface Step {
+interface MergeStep {
   readonly change: string;
   /** What an undo of it leaves. */
-  from: Merged;
-  readonly to: NonNullable<Merged>;
+  from: LastMerged;
+  readonly to: NonNullable<LastMerged>;
   isUndone: boolean;
 }
 
@@ -79,9 +79,9 @@ export interface BasesOptions {
 }
 
 export class Bases {
-  readonly #merged = new Map<string, Merged>();
+  readonly #merged = new Map<string, LastMerged>();
   /** By path, oldest first. */
-  readonly #steps = new Map<string, Step[]>();
+  readonly #steps = new Map<string, MergeStep[]>();
   /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
   /** Of all merges. */
@@ -177,7 +177,7 @@ export class Bases {
     if (steps.every(({ isUndone }) => isUndone)) this.#merged.set(path, undefined);
   }
 
-  #side(path: string, merged: Merged): SideAtPath | undefined {
+  #side(path: string, merged: LastMerged): SideAtPath | undefined {
     return merged === undefined ? this.#options.origin.at(path) : merged.side;
   }
 
