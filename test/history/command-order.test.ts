@@ -202,6 +202,28 @@ it("a list from a time on has the command, although an older change sorts above 
   expect(await actions({ since })).toEqual(["run_command"]);
 });
 
+it("a list behind a change has the command that was recorded later and sorts before it", async () => {
+  await commit(writing("d/c.txt", "first\n"));
+  let latest = "";
+  await running(async () => {
+    await commit(writing("d/c.txt", "second\n"));
+    writeFileSync(at("a.txt"), "command\n");
+    await commit(writing("a.txt", "other\n"));
+    await workspace.allRecorded();
+    latest = workspace.archive.changes.ids().at(-1) ?? "";
+    await pause(20);
+  });
+  const listed = async (after: string) =>
+    (await listChanges(workspace, { after, limit: 10 })).map(({ action }) => action);
+  expect(await listed(latest)).toEqual(["run_command"]);
+  const [, placed, ...earlier] = workspace.archive.changes.ids().toReversed();
+  expect(await listed(placed ?? "")).toEqual(["edit_file"]);
+  expect(await listed(earlier.at(-1) ?? "")).toEqual(["edit_file", "run_command", "edit_file"]);
+  await commit(writing("d/c.txt", "third\n"));
+  await workspace.allRecorded();
+  expect(await listed(workspace.archive.changes.ids().at(-1) ?? "")).toEqual([]);
+});
+
 it("a command is the newest change if no other change followed it", async () => {
   await running(async () => {
     await commit(writing("a.txt", "1\n2\n"));

@@ -6,7 +6,7 @@ import { changeNamed, concerns, isPartlyVisible, isVisible } from "../../engine/
 import { isLeft } from "../../engine/history/left.ts";
 import { standing } from "../../engine/history/standing.ts";
 import { writtenDate } from "../../engine/text/written-date.ts";
-import { type ChangeRecord, isListEnd } from "../../engine/workspace/archive/log.ts";
+import { type ChangeRecord, type ListStart, listStart } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
@@ -32,15 +32,15 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
     return [await changeNamed(workspace, change)];
   }
   if (since !== undefined && task) throw new UsageError("--since and --task exclude each other");
-  const from = since === undefined ? { after: "", time: 0 } : await beginning(workspace, since);
+  const start = since === undefined ? listStart(undefined) : await beginning(workspace, since);
   const several = since !== undefined || task;
   const at = path && workspace.locate(path).path;
   const chosen: ChangeRecord[] = [];
   const clients = new Set<string>();
   for await (const one of standing(workspace, isPartlyVisible)) {
     const { record, partly, effective } = one;
-    if (effective <= from.after || isListEnd(effective, from.time)) break;
-    if (record.id <= from.after || record.time < from.time) continue;
+    if (start.isEnd(effective)) break;
+    if (!start.has(record)) continue;
     clients.add(record.client);
     if (client !== undefined && !isClientNamed(record.client, client)) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
@@ -61,12 +61,12 @@ function isOfTask(record: ChangeRecord, latest: ChangeRecord | undefined): boole
   return latest === undefined || (record.connection !== undefined && record.connection === latest.connection);
 }
 
-async function beginning(workspace: Workspace, text: string): Promise<{ after: string; time: number }> {
+async function beginning(workspace: Workspace, text: string): Promise<ListStart> {
   const ago = timeAgo(text);
-  if (ago !== undefined) return { after: "", time: Date.now() - ago };
+  if (ago !== undefined) return listStart(undefined, Date.now() - ago);
   const time = writtenDate(text);
-  if (!Number.isNaN(time)) return { after: "", time };
-  if (/^[0-9a-z]{6,}$/.test(text)) return { after: (await changeNamed(workspace, text)).id, time: 0 };
+  if (!Number.isNaN(time)) return listStart(undefined, time);
+  if (/^[0-9a-z]{6,}$/.test(text)) return listStart(await changeNamed(workspace, text));
   throw new UsageError(
     `--since needs a time such as 30m, 2h or 1d, a date, or a change's id, not ${JSON.stringify(text)}`,
   );

@@ -13,7 +13,7 @@ import { isUndo, standing } from "../../engine/history/standing.ts";
 import type { Restored } from "../../engine/history/undo.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
-import { type ChangeRecord, isListEnd } from "../../engine/workspace/archive/log.ts";
+import { type ChangeRecord, listStart } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -158,13 +158,14 @@ async function chosen(
     if (first !== undefined) return lastOf(first, call);
     throw new Fault("unknown_change", { id: "" });
   }
-  const { after = "", since: from = 0 } = await sinceOf(since, call);
+  const from = await sinceOf(since, call);
+  const start = listStart(workspace.archive.changes.get(from.after ?? ""), from.since);
   const records: ChangeRecord[] = [];
   let note: string | undefined;
   for await (const { earlier, ...one } of standingChanges(workspace, call.session)) {
     const { record, partly, effective } = one;
-    if (since !== undefined && (effective <= after || isListEnd(effective, from))) break;
-    if (since !== undefined && (record.id <= after || record.time < from)) continue;
+    if (start.isEnd(effective)) break;
+    if (!start.has(record)) continue;
     if (!isWanted(record) || isPassed(record) || (since === "start" && earlier)) continue;
     if (since === undefined && partly.length > 0 && !(await isLeft(workspace, one, path))) continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;

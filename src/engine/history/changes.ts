@@ -1,7 +1,7 @@
 // The change records of a workspace: newest first, and only those that the caller may see completely.
 import { Fault } from "../fault.ts";
 import { nextTurn } from "../turn.ts";
-import { type ChangeRecord, isListEnd, type RecordedFile, replicated } from "../workspace/archive/log.ts";
+import { type ChangeRecord, listStart, type RecordedFile, replicated } from "../workspace/archive/log.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -26,13 +26,16 @@ export interface ChangeQuery {
 
 /** The recorded changes of a workspace, newest first. Leaves out what a replica fetched. */
 export async function listChanges(workspace: Workspace, query: ChangeQuery): Promise<ChangeRecord[]> {
-  const { path, before, after = "", since = 0, connection, limit } = query;
+  const { path, before, after = "", since, connection, limit } = query;
   await workspace.othersRecorded();
+  const { changes } = workspace.archive;
+  const known = changes.get(after);
+  const start = listStart(known, since);
   const found: ChangeRecord[] = [];
   const at = path && workspace.locate(path).path;
-  for await (const record of workspace.archive.changes.newestInTurns(before, after)) {
-    if (found.length === limit || isListEnd(record.id, since)) break;
-    if (record.time < since || record.action === replicated) continue;
+  for await (const record of changes.newestInTurns(before, known === undefined ? after : undefined)) {
+    if (found.length === limit || start.isEnd(record.id)) break;
+    if (!start.has(record) || record.action === replicated) continue;
     if (connection !== undefined && record.connection !== connection) continue;
     if (isVisible(workspace, record) && (at === undefined || touches(record, at))) found.push(record);
   }

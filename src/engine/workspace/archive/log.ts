@@ -301,7 +301,7 @@ function timeIn(id: string): number {
   return /^[0-9a-z]{11,12}$/.test(id) ? Number.parseInt(id.slice(0, -3), 36) : 0;
 }
 
-/** A command that ran longer may be missing in a list from a time on, if others changed its files meanwhile. */
+/** A command that ran longer may be missing in a list since then, if others changed its files meanwhile. */
 const longestCommandMs = 60 * 60_000;
 
 /**
@@ -310,6 +310,28 @@ const longestCommandMs = 60 * 60_000;
  */
 export function isListEnd(id: string, since: number): boolean {
   return timeIn(id) < since - longestCommandMs;
+}
+
+/** Where a list of changes begins: behind a change, or at a time. */
+export interface ListStart {
+  /** For a list that is read newest first: whether it ends at the change with this id. */
+  isEnd(id: string): boolean;
+  /** Whether the list has a change that comes before its end. */
+  has(record: ChangeRecord): boolean;
+}
+
+/**
+ * A list behind a change has those that sort after it, and the commands that were recorded after it was made and sort
+ * before it, because they acted before: whoever saw the change last has not seen these.
+ */
+export function listStart(after: ChangeRecord | undefined, since = 0): ListStart {
+  const isBehind = ({ id, began, time }: ChangeRecord) =>
+    after === undefined || id > after.id || (id !== after.id && began !== undefined && time > after.time);
+  return {
+    isEnd: id =>
+      isListEnd(id, since) || (after !== undefined && isListEnd(id, Math.min(after.time, timeIn(after.id)))),
+    has: record => record.time >= since && isBehind(record),
+  };
 }
 
 /** The author of a commit that names none. */
