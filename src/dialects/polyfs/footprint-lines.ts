@@ -4,13 +4,14 @@
 import type { CallContext } from "../../contract/context.ts";
 import type { Slot } from "../../contract/session.ts";
 import type { Footprint, RecordedFootprint } from "../../engine/history/footprint.ts";
+import { standingChanges } from "../../engine/history/own.ts";
 import { uncoveredIn } from "../../engine/history/uncovered.ts";
 import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { counted } from "./answer.ts";
 import { shownAt } from "./paths.ts";
-import { undoHint } from "./writing.ts";
+import { namedHint, undoHint } from "./writing.ts";
 
 const most = 20;
 const mostNamed = 5;
@@ -25,8 +26,9 @@ const namedBefore: Slot<Set<string>> = { initial: () => new Set() };
 export async function footprintLines(
   footprint: Footprint,
   recorded: RecordedFootprint | undefined,
-  { workspace, session }: CallContext,
+  call: CallContext,
 ): Promise<string[]> {
+  const { workspace, session } = call;
   const { changes, uncertain } = footprint;
   const lines: string[] = [];
   const slice = new TimeSlice();
@@ -55,7 +57,9 @@ export async function footprintLines(
   if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);
   if (denied > 0) lines.push(deniedNote(denied));
   if (recorded !== undefined) {
-    lines.push(undoHint(recorded.record));
+    const { record } = recorded;
+    const isNext = record.others || (await isNextUndo(record.id, call));
+    lines.push(isNext ? undoHint(record) : namedHint(record));
     if (!recorded.isDurable)
       lines.push("[its history could not be flushed to the disk: undo works, but not after a power cut]");
   }
@@ -77,6 +81,12 @@ export async function footprintLines(
   if (unknown !== undefined)
     lines.push("[the roots are too large to find everything that a command changes; undo does not cover it]");
   return lines;
+}
+
+/** Whether undo without arguments takes this change: the caller may have made others that come after it. */
+async function isNextUndo(id: string, { workspace, session }: CallContext): Promise<boolean> {
+  for await (const { record } of standingChanges(workspace, session)) return record.id === id;
+  return true;
 }
 
 /** That files under a rule which denies them are left out. */

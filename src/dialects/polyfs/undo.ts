@@ -26,7 +26,7 @@ import { addRestored } from "./restored-lines.ts";
 import { changesShown, latestChange } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
-import { dryRunProperty, notes, redoHint, redoneHint } from "./writing.ts";
+import { dryRunProperty, namedHint, notes, redoHint } from "./writing.ts";
 
 interface UndoParams {
   readonly change?: string;
@@ -261,7 +261,7 @@ async function answer(done: Told, call: CallContext): Promise<Reply> {
     lines.note("[the change of a command is all that changed while it ran, by other programs too]");
   if (done.isGone && !dryRun) lines.note("[the next undo goes one step further back]");
   await addRestored(lines, restored, workspace);
-  const hint = isRedo ? redoneHint : redoHint;
+  const hint = isRedo ? namedHint : redoHint;
   const told = commits.slice(0, 20).flatMap(commit => notes(commit, call, hint));
   for (const line of new Set(told)) lines.note(line);
   if (follows.length > 0) {

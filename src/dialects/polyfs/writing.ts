@@ -90,8 +90,8 @@ export function redoHint({ id }: Pick<Commit, "id">): string {
   return `change ${id} (undo with change: "${id}" redoes it)`;
 }
 
-/** The same for a redo, which is the undo of an undo. */
-export function redoneHint({ id }: Pick<Commit, "id">): string {
+/** The same for a change that undo takes back only where it is named: a redo, or one that others come after. */
+export function namedHint({ id }: Pick<Commit, "id">): string {
   return `change ${id} (undo with change: "${id}" reverts it)`;
 }
 

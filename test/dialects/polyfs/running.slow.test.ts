@@ -54,6 +54,26 @@ describe("run_command", () => {
     expect(["mine", "theirs"].map(name => existsSync(fixture.path(name)))).toEqual([false, true]);
   });
 
+  it("names its change for undo, where the caller changed what it had made before it ended", async () => {
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
+    const running = server.says("run_command", {
+      command: "echo one > n.txt; until [ -e end ]; do sleep .1; done; rm end",
+    });
+    await expect.poll(() => existsSync(fixture.path("n.txt")), { timeout: 60_000 }).toBe(true);
+    const edit = { path: "n.txt", edits: [{ old: "one", new: "two" }] };
+    const edited = changeIn(await server.says("edit_file", edit));
+    fixture.write("end", "");
+    const said = await running;
+    const change = changeIn(said);
+    expect(said).toContain(`change ${change} (undo with change: "${change}" reverts it)`);
+    expect(await server.says("list_changes", { since: edited })).toContain(change);
+    expect(await server.says("undo")).toContain(`undid ${edited} (edit_file)`);
+    expect(await server.says("undo")).toContain(`undid ${change} (run_command)`);
+    const alone = await server.says("run_command", { command: "echo > m.txt" });
+    expect(alone).toContain(`change ${changeIn(alone)} (undo reverts it)`);
+  });
+
   it("is stopped at its timeout, with its output so far", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
