@@ -49,8 +49,11 @@ async function learnt(
 
 /** What the fork and the base write before one comparison and one merge. */
 interface Step {
+  /** What the base has when the fork is made. Only of the first step. */
+  readonly start?: Files;
   readonly ours?: Files;
   readonly theirs?: Files;
+  readonly prefer?: "base";
 }
 
 /** The same after each of several steps. */
@@ -59,7 +62,7 @@ async function learntAfter(
   fixture: Fixture,
   steps: readonly Step[],
 ): Promise<{ told: string; base: string }> {
-  const { base, fork } = await fixture.forked(start);
+  const { base, fork } = await fixture.forked({ ...start, ...(steps[0]?.start as Record<string, string>) });
   const workspaces = fixture.open("copy");
   const rules = { current: () => [policy] };
   const state = join(fixture.path, "state-2");
@@ -68,12 +71,12 @@ async function learntAfter(
   using opened = workspaces.openTree(record, engine.workspace, "read-write");
   using caller = of === "the server" ? opened.as({ action: "merge", client: "me" }) : opened.under(rules);
   const told: string[] = [];
-  for (const { ours = {}, theirs = {} } of steps) {
+  for (const { ours = {}, theirs = {}, prefer } of steps) {
     fixture.files(fork.root, ours);
     fixture.files(base, theirs);
     told.push(JSON.stringify(await workspaces.diff(record, caller)));
     try {
-      told.push(JSON.stringify(await workspaces.merge(record, caller)));
+      told.push(JSON.stringify(await workspaces.merge(record, caller, { prefer })));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       told.push(JSON.stringify([error.code, error.data]));
@@ -179,6 +182,29 @@ describe("a fork of a tree with hidden files", () => {
         { ours: guess(newer) },
         { ours: guess("-") },
       ],
+      "the base had the guess when the fork was made": text => [
+        { start: guess(text), theirs: guess(value), ours: guess("-") },
+      ],
+      "the base had the guess when the fork was made, and the fork deletes the file": text => [
+        { start: guess(text), theirs: guess(value), ours: { ".env": null } },
+      ],
+      "the guess was merged, and the base has its value back": text => [
+        { ours: guess(text) },
+        { theirs: guess(value), ours: guess("-") },
+      ],
+      "the base was preferred to the guess": text => [
+        { ours: guess(text), theirs: guess(newer), prefer: "base" },
+        { ours: guess("-") },
+      ],
+      "a merge was refused when the base had the guess": text => [
+        { theirs: guess(text), ours: guess("-") },
+        { theirs: guess(value), ours: guess("another") },
+      ],
+      "the base had the guess when a merge of a deletion was refused": text => [
+        { theirs: guess(text), ours: { ".env": null } },
+        { theirs: guess(value), ours: guess("another") },
+        { ours: { ".env": null } },
+      ],
     };
 
     it.each(Object.entries(programs))(
@@ -198,11 +224,13 @@ describe("a fork of a tree with hidden files", () => {
     it("differs by a masked file only after it was written, and not after that was merged", async () => {
       using fixture = new Fixture(method);
       const env = { ".env": settings("DB_NAME", "mine") };
-      const steps = [{ theirs: guess(newer) }, { theirs: guess(value) }, { ours: env }, {}];
+      const again = { ".env": settings("DB_NAME", "mine again") };
+      const steps = [{ ours: env }, { theirs: { "pub.txt": "theirs\n" } }, { ours: again }, {}];
       const { told, base } = await learntAfter("the server", fixture, steps);
+      expect(told).not.toContain("merge_conflict");
       const found = told.split("\n").map(line => line.includes(".env"));
-      expect(found).toEqual([false, false, false, false, true, true, false, false]);
-      expect(readFileSync(join(base, ".env"), "utf8")).toBe(env[".env"]);
+      expect(found).toEqual([true, true, false, false, true, true, false, false]);
+      expect(readFileSync(join(base, ".env"), "utf8")).toBe(again[".env"]);
     });
 
     it("keeps what the base wrote elsewhere in a masked file, when the fork has written the file again", async () => {

@@ -127,6 +127,44 @@ it("a caller that sees a file of a shared workspace masked learns nothing from a
   expect(told[1]).toBe(told[0]);
 });
 
+it.each(["when the fork was made", "after a merge"])(
+  "a masked file that a shared base had changed to a guess %s, and then changed back, is a conflict",
+  async when => {
+    const told: string[] = [];
+    for (const guess of ["one", "another"]) {
+      const { engine, workspaces } = await served();
+      const policy = new Policy([{ paths: ["f.txt"], access: "mask" }]);
+      using caller = engine.workspace.under({ current: () => [policy] });
+      const write = async (name: string, content: string) => {
+        const record = await workspaces.find(name);
+        await workspaces.ready(record);
+        using tree = workspaces.openTree(record, caller, "read-write");
+        await tree.commit([{ kind: "write", path: tree.at("f.txt"), bytes: Buffer.from(`${content}\n`) }]);
+      };
+      const merge = async () => await workspaces.merge(await workspaces.find("task"), caller);
+      if (when !== "after a merge") await write("main", guess);
+      await workspaces.fork("task", "main", "");
+      if (when === "after a merge") {
+        // The second merge shows that a file that only the fork writes is merged each time.
+        for (const content of ["mine", guess]) {
+          await write("task", content);
+          expect((await merge()).files).toHaveLength(1);
+        }
+      }
+      await write("main", "one");
+      await write("task", "-");
+      told.push(
+        await merge().then(
+          () => "merged",
+          (error: unknown) => String(error),
+        ),
+      );
+    }
+    expect(told[0]).toContain("merge_conflict");
+    expect(told[1]).toBe(told[0]);
+  },
+);
+
 function caller({ workspace }: Engine): Principal {
   return new Principal({
     ...{ owner: "a", workspace, narrowed: false, browses: true, reach: { access: "read-write" } },

@@ -8,7 +8,7 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store/store.ts";
-import { bodyOf } from "./entry-body.ts";
+import { bodyOf, type EntryBody } from "./entry-body.ts";
 import { TreeState } from "./tree-state.ts";
 
 const batch = 1000;
@@ -71,6 +71,18 @@ export async function readOrigin(
     for await (const entry of entriesUntil(store, workspace, 0, revision))
       state.applyAll(bodyOf(entry).operations);
   return state;
+}
+
+/** What the entries of a workspace after a revision did. */
+export async function entriesSince(
+  store: WorkspaceStore,
+  { workspace, revision: after }: Origin,
+): Promise<readonly (Pick<EntryBody, "operations"> & Pick<LogEntry, "id" | "revision">)[]> {
+  const { revision: until = after } = (await store.info(workspace)) ?? {};
+  const found = [];
+  for await (const entry of entriesUntil(store, workspace, after, until))
+    found.push({ id: entry.id, revision: entry.revision, operations: bodyOf(entry).operations });
+  return found;
 }
 
 /** The paths that the entries of a workspace name, without those of its origins. */

@@ -3,6 +3,7 @@
 import { Fault, type Kind, type MergeConflict } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
+import type { WriteNumber } from "./masked-writes.ts";
 import { mergeSides } from "./merge-file.ts";
 import type { SideAtPath, TreeView } from "./merge-side.ts";
 import type { ToldOverlap } from "./overlaps.ts";
@@ -15,6 +16,8 @@ export type RecordedSide = {
   readonly target?: string;
   readonly hash?: string;
   readonly stamp?: string;
+  /** The last write of a masked file in the base (masked-writes.ts). */
+  readonly written?: WriteNumber;
 } | null;
 
 /** What a refused merge found at a path, and reported. */
@@ -59,7 +62,13 @@ export const plainForkLog: ForkLog = {
 const page = 500;
 
 /** A side of a path after some merges. Undefined: no merge counts, so it is what the fork began as. */
-type LastMerged = { readonly side: SideAtPath | undefined } | undefined;
+type LastMerged =
+  | {
+      readonly side: SideAtPath | undefined;
+      /** Of a masked file: the write by which the base got it. */
+      readonly written?: WriteNumber | undefined;
+    }
+  | undefined;
 
 /** What one merge made of a path. */
 interface MergeStep {
@@ -138,7 +147,8 @@ export class Bases {
   async #merge({ change, sides }: Extract<ForkEvent, { type: "merged" }>): Promise<readonly string[]> {
     this.#refused.clear();
     for (const [path, side] of Object.entries(sides)) {
-      const step = { change, from: this.#merged.get(path), to: { side: this.sideOf(side) }, isUndone: false };
+      const to = { side: this.sideOf(side), written: side?.written };
+      const step = { change, from: this.#merged.get(path), to, isUndone: false };
       this.#steps.set(path, [...(this.#steps.get(path) ?? []), step]);
       this.#merged.set(path, step.to);
     }
@@ -196,6 +206,11 @@ export class Bases {
 
   at(path: string): SideAtPath | undefined {
     return this.#merged.get(path)?.side;
+  }
+
+  /** The write by which the base got a masked file. */
+  written(path: string): WriteNumber | undefined {
+    return this.#merged.get(path)?.written;
   }
 
   /** What refused merges reported about a path since the last successful one, newest first. */

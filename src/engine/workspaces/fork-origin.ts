@@ -8,6 +8,7 @@ import { bytesOf, display, type Handle } from "../workspace/handle.ts";
 import { type Pair, type TreeDifference, treeDifference } from "../workspace/tree/tree-difference.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Layout } from "./layout.ts";
+import { type BaseEntry, type BaseWrites, FileTimes, LogWrites } from "./masked-writes.ts";
 import { FrozenView, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { WorkspaceRecord } from "./record.ts";
 
@@ -25,6 +26,7 @@ export interface ForkOrigin {
   appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
   /** The paths that the base had and has not. */
   goneFrom(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
+  writesIn(base: Workspace): Promise<BaseWrites>;
 }
 
 /** A frozen tree, and how the fork was copied from it. */
@@ -58,6 +60,11 @@ export class SnapshotOrigin implements ForkOrigin {
 
   async goneFrom(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
     return await this.#changedNames(base, ({ after }) => after === undefined, signal);
+  }
+
+  async writesIn(base: Workspace): Promise<BaseWrites> {
+    await base.allRecorded();
+    return new FileTimes(this.view, base);
   }
 
   async #changedNames(
@@ -122,21 +129,27 @@ function below(directory: string, path: string): string | Buffer {
     : Buffer.concat([Buffer.from(`${bytesOf(directory)}/`, "latin1"), address]);
 }
 
+export interface OriginLogs {
+  /** The paths that the fork's own entries name. */
+  writtenInFork(): Promise<ReadonlySet<string>>;
+  /** The entries of the base since the fork was made. */
+  entriesOfBase(): Promise<Iterable<BaseEntry>>;
+}
+
 /** A revision of the base, known from the log. */
 export class LogOrigin implements ForkOrigin {
   readonly view: TreeView;
   readonly #origin: TreeState;
   readonly #fork: TreeState;
   readonly #base: TreeState | undefined;
-  readonly #written: () => Promise<ReadonlySet<string>>;
+  readonly #logs: OriginLogs;
 
-  /** `written`: the paths that the fork's own entries name. */
   constructor(
     states: { readonly origin: TreeState; readonly fork: TreeState; readonly base: TreeState | undefined },
     content: (hash: string) => Promise<Uint8Array>,
-    written: () => Promise<ReadonlySet<string>>,
+    logs: OriginLogs,
   ) {
-    this.#written = written;
+    this.#logs = logs;
     this.#origin = states.origin;
     this.#fork = states.fork;
     this.#base = states.base;
@@ -147,7 +160,7 @@ export class LogOrigin implements ForkOrigin {
     const found = new Set(different(this.#origin.root, this.#fork.root, skip));
     if (!fork.hasRules) return [...found];
     const view = new LiveView(fork);
-    for (const path of await this.#written()) {
+    for (const path of await this.#logs.writtenInFork()) {
       const isFile = [this.#origin, this.#fork].every(state => state.get(path)?.kind === "file");
       if (isFile && !view.isShownWhole(path) && !skip(bytesOf(path), "file", true)) found.add(path);
     }
@@ -160,6 +173,10 @@ export class LogOrigin implements ForkOrigin {
 
   async goneFrom(): Promise<readonly string[]> {
     return this.#changedNames(path => this.#base?.get(path) === undefined);
+  }
+
+  async writesIn(base: Workspace): Promise<BaseWrites> {
+    return new LogWrites(base.hasRules ? await this.#logs.entriesOfBase() : []);
   }
 
   #changedNames(isWanted: (path: string) => boolean): readonly string[] {

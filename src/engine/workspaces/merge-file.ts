@@ -27,6 +27,16 @@ export async function mergeSides(
   if (await isSameSide(ours, theirs)) return { side: theirs };
   if (await isSameSide(base, theirs)) return { side: ours };
   if (await isSameSide(base, ours)) return { side: theirs };
+  return await mergeChanged(path, base, ours, theirs);
+}
+
+/** Both sides have changed it, and differ. */
+async function mergeChanged(
+  path: string,
+  base: SideAtPath | undefined,
+  ours: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+): Promise<MergedSide> {
   // A directory that becomes a file, or a file that becomes a directory, is a deletion and something new.
   const isNew = (side: SideAtPath) =>
     base !== undefined && (side.kind === "directory") !== (base.kind === "directory");
@@ -48,21 +58,37 @@ export async function mergeSides(
 }
 
 /**
- * The same for a masked path. `ours` may be a guess of the hidden value, so its bytes are never compared: if the base has
- * changed the file too, that is a conflict.
+ * The same for a masked path. `base` and `ours` may be guesses of the hidden value, so nothing depends on how they compare
+ * with it: if the base has written the file too, that is a conflict. `isUnwritten` says that it has not.
  */
 export async function mergeMasked(
   path: string,
   base: SideAtPath | undefined,
   ours: SideAtPath | undefined,
   theirs: SideAtPath | undefined,
+  isUnwritten: boolean,
 ): Promise<MergedSide> {
-  if (ours?.kind !== "file") return await mergeSides(path, base, ours, theirs);
+  if (await isUnchangedMasked(base, theirs, isUnwritten)) return { side: ours };
+  if (ours?.kind !== "file")
+    return (await isSameSide(ours, theirs)) ? { side: theirs } : await mergeChanged(path, base, ours, theirs);
   const isNew = base?.kind === "directory" && theirs === undefined;
-  if (isNew || (await isSameSide(base, theirs))) return { side: ours };
+  if (isNew) return { side: ours };
   if (theirs === undefined) return { conflict: { reason: "deleted_in_base" } };
   if (theirs.kind !== "file") return { conflict: { reason: "kinds" } };
   return { conflict: { reason: base?.kind === "file" ? "both_changed" : "both_added" } };
+}
+
+/**
+ * Whether the base has at a masked path what it had. Contents are compared only if the file was not written, to notice a
+ * program that resets times.
+ */
+export async function isUnchangedMasked(
+  before: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+  isUnwritten: boolean,
+): Promise<boolean> {
+  const areFiles = before?.kind === "file" && theirs?.kind === "file";
+  return (isUnwritten || !areFiles) && (await isSameSide(before, theirs));
 }
 
 /** Undefined if both changed it differently. */

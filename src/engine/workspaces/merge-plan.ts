@@ -4,6 +4,7 @@
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
+import type { BaseWrites } from "./masked-writes.ts";
 import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import { MergeRenames, type RenameInput } from "./merge-renames.ts";
 import { isSameSide, type LiveView, type SideAtPath } from "./merge-side.ts";
@@ -46,6 +47,8 @@ export interface MergePlan {
 export interface MergeInput extends RenameInput {
   readonly bases: Bases;
   readonly theirs: LiveView;
+  /** Of files in the base. */
+  readonly writes: BaseWrites;
   /**
    * Which side wins where the two have different versions of one file; absent: neither. It decides nothing between
    * different files: a name that two of them claim, or that one needs for a directory, stays a conflict.
@@ -125,8 +128,9 @@ class Planning implements MergePlan {
     theirs: SideAtPath | undefined,
   ): Promise<MergedSide> {
     const isMasked = !this.#input.isShownWhole(path);
-    const merge = isMasked ? mergeMasked : mergeSides;
-    const result = await merge(path, before, ours, theirs);
+    const result = isMasked
+      ? await mergeMasked(path, before, ours, theirs, this.#isUnwritten(path))
+      : await mergeSides(path, before, ours, theirs);
     if ("side" in result) return result;
     const { conflict } = result;
     const isText =
@@ -141,6 +145,12 @@ class Planning implements MergePlan {
       return { conflict: await withoutSettled(path, conflict, this.#input.bases, ours) };
     // Only the overlaps are resolved. Everything else that the base changed in the file is merged.
     return isText ? await preferring(before, ours, theirs, "ours") : { side: ours };
+  }
+
+  /** Whether the base's file was not written since the fork was made or last merged it. */
+  #isUnwritten(path: string): boolean {
+    const { bases, writes } = this.#input;
+    return writes.isUnwritten(path, bases.has(path) ? bases.written(path) : "fork");
   }
 
   /** A directory goes if nothing is left in it. That is decided when everything else is. */
@@ -217,8 +227,8 @@ class Planning implements MergePlan {
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
   ): Promise<boolean> {
-    const { bases, isShownWhole } = this.#input;
-    return isSettled(path, conflict, bases, { ours, theirs }, !isShownWhole(path));
+    const { bases, isShownWhole, writes } = this.#input;
+    return isSettled(path, conflict, bases, { ours, theirs }, isShownWhole(path) ? undefined : writes);
   }
 
   /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */

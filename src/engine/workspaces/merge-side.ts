@@ -20,6 +20,8 @@ export interface SideAtPath {
   readonly target?: string;
   /** Of a file in a workspace: another one each time that it is written. */
   readonly stamp?: string;
+  /** Of a file in a tree: milliseconds since 1970. */
+  readonly modified?: number;
   /** Of a file. */
   bytes(): Promise<Buffer>;
 }
@@ -44,11 +46,12 @@ export class FrozenView implements TreeView {
     const address = this.#tree.below(addressOf(bytesOf(path)));
     const facts = system(display(bytesOf(path)), () => ifThere(() => factsAt(address)));
     if (facts === undefined) return undefined;
-    const { kind, mode, target, size } = facts;
+    const { kind, mode, target, size, modified } = facts;
     return {
       kind,
       mode,
       ...(target !== undefined && { target: display(target) }),
+      ...(kind === "file" && { modified: Number(modified / 1_000_000n) }),
       bytes: async () => {
         if (size > maxFileBytes) throw new Fault("too_large", { path, size, limit: maxFileBytes });
         const bytes = contentAt(address, maxFileBytes);
@@ -107,12 +110,13 @@ export class LiveView implements TreeView {
   #sideAt(path: string): SideAtPath | undefined {
     const at = this.pathOf(path);
     try {
-      const { kind, mode, target, inode, modified } = this.workspace.lstat(at);
+      const { kind, mode, target, inode, modified: time } = this.workspace.lstat(at);
+      const modified = time.getTime();
       return {
         kind,
         mode,
         ...(target !== undefined && { target }),
-        ...(kind === "file" && { stamp: `${inode} ${modified.getTime()}` }),
+        ...(kind === "file" && { stamp: `${inode} ${modified}`, modified }),
         // Read once: a merge is computed from the same bytes that it later expects to find. Faults: `changed_meanwhile`.
         bytes: once(async () => {
           try {

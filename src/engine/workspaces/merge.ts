@@ -17,6 +17,7 @@ import {
 } from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import { Ignored } from "./ignored.ts";
+import type { BaseWrites, WriteNumber } from "./masked-writes.ts";
 import {
   type Conflict,
   type MergePlan,
@@ -107,18 +108,21 @@ export async function untilUndisturbed<T>(action: () => Promise<T>): Promise<T> 
 
 async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions): Promise<MergeResult> {
   const changes = await forkChanges({ ...trees, bases }, { read: true });
-  const plan = await planned(trees, bases, changes, options.prefer);
+  const writes = await trees.origin.writesIn(trees.base);
+  const plan = await planned(trees, bases, changes, writes, options.prefer);
   if (plan.conflicts.length > 0) {
     const shown = withoutMasked(plan.conflicts, trees.base);
-    await remember(options, trees, await refusal(plan.conflicts, shown));
+    const isMasked = maskedIn(trees);
+    const lastWrite = (path: string) => (isMasked(path) ? writes.last(path) : undefined);
+    await remember(options, trees, await refusal(plan.conflicts, shown, lastWrite));
     throw new Fault("merge_conflict", { name: trees.record.name, base: options.baseName, conflicts: shown });
   }
-  const note = await merged(changes, bases.undos);
+  const note = await merged(changes, plan.outcomes, trees, bases.undos);
   const made = await commit(plan.outcomes, trees);
   const change = made?.id;
   const isNoted =
     changes.length === 0 ||
-    (await remember(options, trees, note(change ?? "")).then(() => true, unlessFault));
+    (await remember(options, trees, await note(change)).then(() => true, unlessFault));
   const files = plan.outcomes
     .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
     .map(fileOf);
@@ -134,10 +138,12 @@ function planned(
   { origin, fork, base, signal }: MergeTrees,
   bases: Bases,
   changes: readonly ForkChange[],
+  writes: BaseWrites,
   prefer: MergeOptions["prefer"],
 ): Promise<MergePlan> {
-  const [ours, theirs] = [new LiveView(fork), new LiveView(base)];
-  const isShownWhole = (path: string) => ours.isShownWhole(path) && theirs.isShownWhole(path);
+  const theirs = new LiveView(base);
+  const isMasked = maskedIn({ fork, base });
+  const isShownWhole = (path: string) => !isMasked(path);
   const ignored = once(() => new Ignored(base));
   const moves = async (): Promise<BaseMoves> => {
     const appeared = await origin.appearedIn(base, signal);
@@ -165,8 +171,15 @@ function planned(
     theirs,
     moves,
     isShownWhole,
+    writes,
     prefer,
   });
+}
+
+/** Whether callers do not see the real bytes of a path, in the fork or in the base. */
+function maskedIn({ fork, base }: Pick<MergeTrees, "fork" | "base">): (path: string) => boolean {
+  const views = [new LiveView(fork), new LiveView(base)];
+  return path => views.some(view => !view.isShownWhole(path));
 }
 
 async function commit(
@@ -267,17 +280,33 @@ type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<strin
 /** The log entry of a merge. All files are read before the commit, because a file may be gone after it. */
 async function merged(
   changes: readonly ForkChange[],
+  outcomes: readonly PlannedPath[],
+  trees: MergeTrees,
   undos: readonly string[],
-): Promise<(change: string) => Recorded> {
+): Promise<(change: string | undefined) => Promise<Recorded>> {
   const objects = new Map<string, Uint8Array>();
   const sides = Object.create(null) as Record<string, RecordedSide>; // a file may be named __proto__
   for (const { path, after } of changes) sides[path] = await recorded(after, objects);
   const earlier = undos.length > 0 ? { undos } : {};
-  return change => ({ event: { type: "merged", change, sides, ...earlier }, objects });
+  // A file with lines of both sides is another one than the fork's, which the next merge compares with.
+  const own = outcomes.filter(({ merged: both }) => !both).map(({ path }) => path);
+  const masked = own.filter(maskedIn(trees));
+  return async (change = "") => {
+    const writes = masked.length > 0 ? (await trees.origin.writesIn(trees.base)).of(change) : undefined;
+    for (const path of masked) {
+      const [side, written] = [sides[path], writes?.(path)];
+      if (side && written !== undefined) sides[path] = { ...side, written };
+    }
+    return { event: { type: "merged", change, sides, ...earlier }, objects };
+  };
 }
 
 /** Only what is shown can be resolved. A first conflict that is too large to be shown whole counts as shown. */
-async function refusal(conflicts: readonly Conflict[], shown: readonly MergeConflict[]): Promise<Recorded> {
+async function refusal(
+  conflicts: readonly Conflict[],
+  shown: readonly MergeConflict[],
+  lastWrite: (path: string) => WriteNumber | undefined,
+): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
   const paths = Object.create(null) as Record<string, RefusedPath>;
   for (const [i, most] of shownLines(shown, "base").entries()) {
@@ -286,10 +315,11 @@ async function refusal(conflicts: readonly Conflict[], shown: readonly MergeConf
     const cutAt = most < base.length ? base[most - 1]?.line : undefined;
     if (told === undefined && cutAt !== undefined && i > 0) continue;
     const isShown = ({ lines }: ToldOverlap) => cutAt === undefined || lines.theirs[1] <= cutAt + 1;
+    const [theirs, written] = [await recorded(sides.theirs, objects), lastWrite(path)];
     paths[path] = {
       reason,
       ours: await recorded(sides.ours, objects),
-      theirs: await recorded(sides.theirs, objects),
+      theirs: theirs && written !== undefined ? { ...theirs, written } : theirs,
       ...(told && { told: told.filter((one, at) => isShown(one) || (i === 0 && at === 0)) }),
     };
   }

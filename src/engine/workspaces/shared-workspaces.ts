@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { EntryBody } from "../replica/entry-body.ts";
 import { openReplica } from "../replica/open-replica.ts";
-import { readOrigin, writtenPaths } from "../replica/read-log.ts";
+import { entriesSince, readOrigin, writtenPaths } from "../replica/read-log.ts";
 import type { Replica } from "../replica/replica.ts";
 import type { ReplicaOptions } from "../replica/replica-options.ts";
 import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
@@ -197,11 +197,10 @@ export class SharedWorkspaces extends Workspaces {
     await base?.refresh("writes");
     const origin = await readOrigin(this.store, parent);
     const states = { origin, fork: replica.state, base: base?.state };
-    const log = new LogOrigin(
-      states,
-      hash => replica.content(hash),
-      () => writtenPaths(this.store, record.id),
-    );
+    const log = new LogOrigin(states, hash => replica.content(hash), {
+      writtenInFork: () => writtenPaths(this.store, record.id),
+      entriesOfBase: () => entriesSince(this.store, parent),
+    });
     return (await this.withOrigin(record, opener, log, action)) as T;
   }
 
