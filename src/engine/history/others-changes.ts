@@ -120,13 +120,15 @@ export class OthersChanges {
       last = late.id;
     }
     const piece = (from: PathState, to: PathState, before: readonly Transition[]): OwnPart => {
-      const all = [...earlier, ...before];
-      return { from, to, earlier: all, later: steps.filter(step => !all.includes(step)) };
+      const all = new Set([...earlier, ...before]);
+      return { from, to, earlier: [...all], later: steps.filter(step => !all.has(step)) };
     };
+    // Two are as good as many: they cannot be separated, and each costs as much as there are changes.
     const piecesIn = (order: readonly Transition[]): OwnPart[] => {
       const found: OwnPart[] = [];
       let current = then;
       for (const [i, step] of order.entries()) {
+        if (found.length > 1) return found;
         if (!wasBefore(step, current)) found.push(piece(current, step.before, order.slice(0, i)));
         current = step.after;
       }
