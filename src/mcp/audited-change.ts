@@ -32,8 +32,11 @@ interface AuditedFile extends Pick<RecordedFile, "at" | "effect" | "kind" | "fro
 /** `sha256:` and a hash, `link:` and its target, or the content of a directory by relative path; `withheld`. */
 type AuditedContent = string | { readonly [path: string]: string };
 
+/** Where changes are recorded, and which files are shown whole. */
+type ChangeSource = Pick<Workspace, "archive" | "hasRules" | "isShownWhole">;
+
 /** The changes of one line. */
-export function auditedChanges(workspace: Workspace, ids: readonly string[]): AuditedChange[] {
+export function auditedChanges(workspace: ChangeSource, ids: readonly string[]): AuditedChange[] {
   const room: Room = { left: mostInLine };
   return ids.map(id => auditedChange(workspace, id, room));
 }
@@ -43,7 +46,7 @@ interface Room {
   left: number;
 }
 
-function auditedChange(workspace: Workspace, id: string, room: Room): AuditedChange {
+function auditedChange(workspace: ChangeSource, id: string, room: Room): AuditedChange {
   const record = workspace.archive.changes.get(id);
   if (record === undefined) return { id };
   const content = (snapshot: Snapshot | undefined, at: string) =>
@@ -71,7 +74,7 @@ function outermost(directories: readonly string[]): string[] {
   return directories.filter(path => !all.has(path.slice(0, path.lastIndexOf("/"))));
 }
 
-function contentOf(snapshot: Snapshot, at: string, workspace: Workspace, room: Room): AuditedContent {
+function contentOf(snapshot: Snapshot, at: string, workspace: ChangeSource, room: Room): AuditedContent {
   if (snapshot.kind !== "directory") return leafOf(snapshot, at, workspace);
   // Without a listing, only the directory itself: its contents have their own entries.
   if (snapshot.entries === undefined) return "directory";
@@ -89,10 +92,10 @@ class ListedContent {
   characters = 0;
   #count = 0;
   readonly #top: string;
-  readonly #workspace: Workspace;
+  readonly #workspace: ChangeSource;
   readonly #most: number;
 
-  constructor(top: string, workspace: Workspace, most: number) {
+  constructor(top: string, workspace: ChangeSource, most: number) {
     this.#top = top;
     this.#workspace = workspace;
     this.#most = most;
@@ -122,7 +125,7 @@ const withheld = "withheld";
 function leafOf(
   snapshot: Exclude<Snapshot, { kind: "directory" }>,
   at: string,
-  workspace: Workspace,
+  workspace: ChangeSource,
 ): string {
   if (snapshot.kind === "symlink") return `link:${snapshot.target}`;
   if (snapshot.kind !== "file") return snapshot.kind;

@@ -49,6 +49,11 @@ interface AuditedFile {
   readonly after?: Content;
 }
 
+interface AuditedChange {
+  readonly parents?: readonly string[];
+  readonly files: readonly AuditedFile[];
+}
+
 /** What a log says that was done, done to a state. Whatever it says was there must be there. */
 function replay(state: State, { at, from, effect, before, replaced, after }: AuditedFile): void {
   const expectThere = (path: string, content: Content | undefined) => {
@@ -91,6 +96,113 @@ const treeAt = (state: State, at: string) =>
         ]),
     ),
   );
+
+/** The changes of all lines, done to a state. Returns how many there were. */
+function replayAll(state: State, calls: readonly { changes: AuditedChange[] }[]): number {
+  const changes = calls.flatMap(call => call.changes);
+  for (const { files, parents = [] } of changes) {
+    for (const { at } of files)
+      for (let above = dirname(at); parents.some(one => isBelow(above, one)); above = dirname(above))
+        state.set(above, "directory");
+    for (const file of files) replay(state, file);
+  }
+  return changes.reduce((sum, { files }) => sum + files.length, 0);
+}
+
+/** The lines of calls in a log. */
+function callsIn(audit: string) {
+  const entries = readFileSync(audit, "utf8").trimEnd().split("\n");
+  return entries.map(line => JSON.parse(line)).filter(({ event }) => event === "call");
+}
+
+describe("commands that change files write to the audit log, too", () => {
+  it("call, undo, redo and a merge are explained to the byte, and the log is intact", () => {
+    const { root, audit, state } = places();
+    const task = ["--workspaces", join(dirname(root), "workspaces"), "--state-dir", state];
+    const logged = ["--audit", audit, "--state-dir", state];
+    const run = (...args: string[]) => {
+      const { code, stderr } = polyfs(args, { cwd: root });
+      expect([args, code, stderr]).toEqual([args, 0, ""]);
+    };
+    const before = stateOf(root);
+    const write = (path: string, content: string) => JSON.stringify({ path, content });
+    run("call", ...logged, "write_file", write("new/deep/n.txt", "new\n"));
+    run("call", ...logged, "edit_file", '{"path":"a.txt","edits":[{"old":"one","new":"two"}]}');
+    run("undo", ...logged);
+    run("redo", ...logged);
+    run("undo", ...logged, "a.txt");
+    run("undo", ...logged, "--dry-run");
+    run("workspace", "adopt", "main", root, ...task, "--audit", audit);
+    run("workspace", "fork", "task", "--from", "main", ...task, "--audit", audit);
+    const inFork = [...task, "--workspace-name", "task", "--audit", `${audit}.of-fork`];
+    run("call", ...inFork, "write_file", write("from/task.txt", "made in the fork\n"));
+    run("workspace", "merge", "task", ...task, "--audit", audit);
+    run("workspace", "drop", "task", ...task, "--audit", audit);
+    run("workspace", "collect", ...task, "--workspace-keep-dropped", "0s"); // unmounts it
+    const calls = callsIn(audit);
+    expect(calls.map(({ tool, client }) => [tool, client])).toEqual([
+      ["write_file", "polyfs call"],
+      ["edit_file", "polyfs call"],
+      ["undo", "polyfs undo"],
+      ["redo", "polyfs redo"],
+      ["undo", "polyfs undo"],
+      ["undo", "polyfs undo"],
+      ["workspace adopt", "polyfs workspace"],
+      ["workspace fork", "polyfs workspace"],
+      ["workspace merge", "polyfs workspace"],
+      ["workspace drop", "polyfs workspace"],
+    ]);
+    expect(calls.at(-2)).toMatchObject({ about: { name: "task" }, outcome: "ok", decision: "allowed" });
+    expect(replayAll(before, calls)).toBe(7);
+    expect(sorted(Object.fromEntries(before))).toEqual(sorted(Object.fromEntries(stateOf(root))));
+    expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 0 });
+  });
+
+  it("one that is refused has a line, and a variable for servers holds for them", () => {
+    const { root, audit, state } = places();
+    const env = { POLYFS_AUDIT: audit, POLYFS_STATE_DIR: state };
+    const here = { cwd: root, env };
+    const write = JSON.stringify({ path: "b.txt", content: "one\n" });
+    expect(polyfs(["call", "write_file", write], here).code).toBe(0);
+    writeFileSync(join(root, "b.txt"), "by another program\n");
+    expect(polyfs(["undo"], here).code).toBe(1);
+    expect(callsIn(audit).at(-1)).toMatchObject({
+      tool: "undo",
+      outcome: "error",
+      fault: expect.any(String),
+      changes: [],
+    });
+    expect(polyfs(["call", "read_file", '{"path":"../x"}'], here).code).toBe(1);
+    expect(callsIn(audit).at(-1)).toMatchObject({
+      tool: "read_file",
+      decision: "denied",
+      fault: "outside_roots",
+    });
+  });
+
+  it("one without a log that it can write changes nothing", () => {
+    const { root, audit, state } = places();
+    const write = JSON.stringify({ path: "b.txt", content: "one\n" });
+    const here = { cwd: root };
+    expect(polyfs(["call", "--state-dir", state, "write_file", write], here).code).toBe(0);
+    for (const log of [join(audit, "none/log"), join(root, "log")]) {
+      const { code, stderr } = polyfs(["undo", "--audit", log, "--state-dir", state], here);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(log)]);
+      expect(readdirSync(root)).toEqual(["a.txt", "b.txt"]);
+    }
+  });
+
+  it("the log has no hash of a file that a rule masks, though the commands may restore it", () => {
+    const { root, audit, state } = places();
+    writeFileSync(join(root, ".env"), "PIN=1234\n");
+    const logged = ["--audit", audit, "--state-dir", state];
+    const deleted = ["--policy", "none", "delete_path", '{"path":".env"}'];
+    expect(polyfs(["call", "--state-dir", state, ...deleted], { cwd: root }).code).toBe(0);
+    expect(polyfs(["undo", ...logged], { cwd: root }).code).toBe(0);
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("PIN=1234\n");
+    expect(callsIn(audit).at(-1).changes[0].files).toMatchObject([{ effect: "created", after: "withheld" }]);
+  });
+});
 
 it("the audit log explains every byte that changed, including changes by commands and undo", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));
@@ -139,20 +251,7 @@ it("the audit log explains every byte that changed, including changes by command
   expect(calls.map(({ tool }) => tool)).toEqual([...steps.map(([name]) => name), "list_changes"]);
   expect(calls.find(({ tool }) => tool === "no_such_tool").outcome).toMatch(/^error/);
   expect(calls.find(({ paths }) => paths.includes("missing.txt"))).toMatchObject({ fault: "not_found" });
-  let changes = 0;
-  for (const { changes: made } of calls)
-    for (const { files, parents = [] } of made) {
-      for (const { at } of files)
-        for (
-          let above = dirname(at);
-          parents.some((one: string) => isBelow(above, one));
-          above = dirname(above)
-        )
-          state.set(above, "directory");
-      for (const file of files) replay(state, file);
-      changes += files.length;
-    }
-  expect(changes).toBeGreaterThan(8);
+  expect(replayAll(state, calls)).toBeGreaterThan(8);
   expect(sorted(Object.fromEntries(state))).toEqual(sorted(Object.fromEntries(stateOf(root))));
   expect(polyfs(["audit", "verify", audit])).toMatchObject({
     code: 0,

@@ -7,6 +7,7 @@ import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import type { Log } from "../../mcp/log.ts";
 import { wireResult } from "../../mcp/tools.ts";
+import { openAudit, refuseInWorkspaces } from "../audit.ts";
 import type { Config } from "../config.ts";
 import { confinementOf } from "../confinement.ts";
 import { chooseDialect } from "../dialect.ts";
@@ -23,10 +24,11 @@ import { standardInput } from "../standard-input.ts";
 import { styleOf, visible } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import type { ServedWorkspace } from "../workspaces.ts";
+import { auditedCall } from "./audited-call.ts";
 import { command, directoryOptions } from "./command.ts";
 import { whereTheUserStands } from "./standing.ts";
 
-const revision = "2025-11-25";
+const revision = "2025-11-25" as const;
 
 export const callTool = command({
   name: "call",
@@ -46,6 +48,8 @@ export const callTool = command({
     "run-network",
     "policy",
     "policy-is-advisory",
+    "audit",
+    "audit-max-bytes",
     "workspaces",
     "workspace-name",
     "store",
@@ -77,7 +81,6 @@ export const callTool = command({
     const offered = offeredTools(dialect, { workspace: engine.workspace, settings });
     const log = logOf(config);
     for (const warning of unusedInDialect(given, dialect, offered, line)) log.warn(warning);
-    if (given.audit !== undefined) log.warn("this call is not in the audit log: polyfs call writes none");
     const missing = missingTool(dialect, name, { workspace: engine.workspace, settings });
     if (missing !== undefined) {
       await print(process.stderr, `polyfs: ${printable(missing.reason)}\n`);
@@ -85,15 +88,23 @@ export const callTool = command({
     }
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
-    const outcome = await call(dialect, name, params, {
+    if (workspaces !== undefined && config.audit !== undefined)
+      await refuseInWorkspaces("--audit", config.audit, workspaces);
+    using audit = openAudit(config, engine.workspace, log);
+    const { signal } = stop;
+    const context = {
       engine,
       workspace: engine.workspace,
       settings,
       session,
       revision,
-      signal: stop.signal,
+      signal,
       progress() {},
-    });
+    };
+    const bytesIn = Buffer.byteLength(json);
+    const outcome = await (audit === undefined
+      ? call(dialect, name, params, context)
+      : auditedCall(audit, dialect, { name, params, bytesIn }, context));
     await engine.workspace.settled();
     const asText = own.has("text") || (process.stdout.isTTY && !own.has("json"));
     await (asText ? printText(outcome) : printJson(outcome));

@@ -15,20 +15,7 @@ export const revealOption = { help: "Show values that the policy masks, and file
 
 /** With `reveal`, everything is shown as it is. */
 export function openPast(config: Config, at: string, { reveal }: { readonly reveal: boolean }): ShownPast {
-  const state = config["state-dir"];
-  const rules = choosePolicy(
-    reveal ? "none" : config.policy,
-    true,
-    process.env,
-    createLog(config["log-level"]),
-  );
-  const open = (paths: readonly string[]) =>
-    Workspace.open(
-      paths.map((path): Grant => ({ path, access: "read-only" })),
-      { state, rules },
-    );
-  const candidates = [parse(at).root, at, dirname(at), process.cwd(), ...servedRoots(state)];
-  const workspace = open([...new Set(candidates)].filter(path => canOpen(() => open([path]))));
+  const workspace = openShown(reveal ? { ...config, policy: "none" } : config, [at, dirname(at)]);
   const shown = (path: string, bytes: Buffer) => {
     try {
       return workspace.shown(path, bytes);
@@ -45,6 +32,20 @@ export function openPast(config: Config, at: string, { reveal }: { readonly reve
       return bytes && shown(path, bytes);
     },
   };
+}
+
+/** All that rules of the policy may be relative to, these directories among it, under the policy. */
+export function openShown(config: Config, paths: readonly string[]): Workspace {
+  const state = config["state-dir"];
+  const rules = choosePolicy(config.policy, true, process.env, createLog(config["log-level"]));
+  const open = (some: readonly string[]) =>
+    Workspace.open(
+      some.map((path): Grant => ({ path, access: "read-only" })),
+      { state, rules },
+    );
+  const here = process.cwd();
+  const candidates = [parse(paths[0] ?? here).root, ...paths, here, ...servedRoots(state)];
+  return open([...new Set(candidates)].filter(path => canOpen(() => open([path]))));
 }
 
 /** A directory may be gone, and what the user asks about may be a file. */

@@ -8,6 +8,7 @@ import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { outermost } from "../../engine/workspace/within.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { CommandAudit } from "../command-audit.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
@@ -38,7 +39,7 @@ export const undoChange = command({
     reveal: revealOption,
     "dry-run": { help: "Only show what would be done" },
   },
-  options: [...directoryOptions, "policy", "store", "store-objects"],
+  options: [...directoryOptions, "policy", "audit", "audit-max-bytes", "store", "store-objects"],
   examples: [
     ["polyfs undo", "undo the last change"],
     ["polyfs undo --dry-run", "see what that would do"],
@@ -54,6 +55,7 @@ export const undoChange = command({
     using engine = openDirectories(directories, { withoutRoots: "usage" }, undefined);
     const { workspace } = engine;
     const dryRun = own.has("dry-run");
+    using audit = new CommandAudit(config, workspace);
     await using _published = dryRun ? undefined : await publishing(directories, workspace);
     const { change, path } = wanted(operands, workspace);
     const at = path === undefined ? undefined : workspace.at(resolve(fromHome(path)));
@@ -64,8 +66,11 @@ export const undoChange = command({
       task: own.has("task"),
       client: own.get("client"),
     };
+    const { since, task, client } = choice;
+    const told = { change, since, client, ...(task && { task }), ...(dryRun && { dryRun }) };
     const records = await chosenChanges(workspace, choice).catch(refusal(workspace));
     const options = { path: at, dryRun, client: "polyfs undo" };
+    const action = { command: "undo", paths: at === undefined ? [] : [at.absolute], about: told };
     const past = openPast(config, process.cwd(), { reveal: own.has("reveal") });
     let outcome: UndoReport;
     if (own.has("interactive")) {
@@ -74,11 +79,15 @@ export const undoChange = command({
         await print(process.stdout, "Nothing was changed.\n");
         return 0;
       }
-      const { restored, commit } = await undoHunks(workspace, records, hunks, options);
+      const { restored, commit } = await audit.record(action, () =>
+        undoHunks(workspace, records, hunks, options),
+      );
       outcome = { parts: [{ restored }], commits: commit === undefined ? [] : [commit], dryRun };
     } else {
       using progress = progressOn(process.stderr, "changes undone");
-      const undone = await undoMany(workspace, records, options, progress.tell).catch(refusal(workspace));
+      const undone = await audit
+        .record(action, () => undoMany(workspace, records, options, progress.tell))
+        .catch(refusal(workspace));
       const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
       outcome = { parts: undone, commits, dryRun };
     }

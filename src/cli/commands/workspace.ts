@@ -1,5 +1,4 @@
 // `polyfs workspace`: what people do with workspaces: list, adopt, create, fork, compare, merge, drop and restore them.
-import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { sayConflicts } from "../../contract/conflict-wording.ts";
 import { printable } from "../../contract/wording.ts";
@@ -10,11 +9,14 @@ import { temporaryFolder } from "../../engine/workspace/system/temporary-folder.
 import { collect, tidy } from "../../engine/workspaces/collect.ts";
 import type { ForkDifference } from "../../engine/workspaces/file-difference.ts";
 import type { ListedWorkspace, Opener, Workspaces } from "../../engine/workspaces/workspaces.ts";
+import { refuseInWorkspaces } from "../audit.ts";
 import { columns } from "../columns.ts";
+import { CommandAudit } from "../command-audit.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
 import { visible, visibleName } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
+import { userName } from "../user-name.ts";
 import { graceOf, openWorkspaces } from "../workspaces.ts";
 import { command, type Given } from "./command.ts";
 
@@ -48,7 +50,16 @@ export const workspace = command({
     stat: { help: "diff: only the names of the files" },
     json: { help: "Print JSON" },
   },
-  options: ["workspaces", "workspace-max-age", "workspace-keep-dropped", "store", "store-objects"],
+  options: [
+    "workspaces",
+    "workspace-max-age",
+    "workspace-keep-dropped",
+    "policy",
+    "audit",
+    "audit-max-bytes",
+    "store",
+    "store-objects",
+  ],
   examples: [
     ["polyfs workspace adopt main ~/project --workspaces ~/ws", "a directory becomes the workspace main"],
     ["polyfs workspace fork task-1 --from main --workspaces ~/ws", "a fork to work in"],
@@ -71,11 +82,21 @@ export const workspace = command({
     const workspaces = await openWorkspaces(config, undefined, folder && "copy");
     using engine = openEngine({ roots: [], state: config["state-dir"], workspaces });
     await using _ = workspaces;
+    if (config.audit !== undefined) await refuseInWorkspaces("--audit", config.audit, workspaces);
+    else if (Object.hasOwn(given.line.values, "policy"))
+      throw new UsageError("--policy has no effect without --audit: the command itself is not bound by it");
+    const roots = config.audit === undefined ? [] : (await workspaces.list()).map(({ root }) => root);
+    using audit = new CommandAudit(config, engine.workspace);
     // Leftovers of a killed process do no harm, but no other process may ever remove them.
     if (folder === undefined) await tidy(workspaces);
     const opener = engine.workspace.as({ action: `workspace ${word}`, client: "polyfs workspace" });
     try {
-      await print(process.stdout, await run(workspaces, { ...given, operands }, opener));
+      const result = await audit.record(
+        { command: `workspace ${word}`, about: toldIn(given, operands) },
+        () => run(workspaces, { ...given, operands }, opener),
+        roots,
+      );
+      await print(process.stdout, result);
       await engine.workspace.settled();
       return 0;
     } catch (error) {
@@ -102,17 +123,14 @@ function advice({ own }: Given): string {
     : ", or take one side: --prefer fork or --prefer base";
 }
 
+/** As a `workspace` call has it in the audit log. */
+function toldIn({ own }: Given, [name, directory]: readonly string[]) {
+  return { name, directory, from: own.get("from"), prefer: own.get("prefer") };
+}
+
 function nameOf({ operands: [name] }: Given): string {
   if (name === undefined) throw new UsageError("name a workspace; see polyfs workspace --help");
   return name;
-}
-
-function owner(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return "";
-  }
 }
 
 async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
@@ -154,14 +172,14 @@ async function adopt(workspaces: Workspaces, given: Given): Promise<string> {
   const [, directory] = given.operands;
   if (directory === undefined)
     throw new UsageError("name the directory to adopt; see polyfs workspace --help");
-  const record = await workspaces.adopt(nameOf(given), resolve(fromHome(directory)), owner());
+  const record = await workspaces.adopt(nameOf(given), resolve(fromHome(directory)), userName());
   return `${record.name} is ${visibleName(record.root)}\n`;
 }
 
 async function create(workspaces: Workspaces, given: Given): Promise<string> {
   const [, directory] = given.operands;
   const from = directory === undefined ? undefined : resolve(fromHome(directory));
-  const record = await workspaces.create(nameOf(given), from, owner());
+  const record = await workspaces.create(nameOf(given), from, userName());
   return workspaces.isShared
     ? `${record.name} is in the store\n`
     : `${record.name} is ${visibleName(record.root)}\n`;
@@ -170,7 +188,7 @@ async function create(workspaces: Workspaces, given: Given): Promise<string> {
 async function fork(workspaces: Workspaces, given: Given): Promise<string> {
   const from = given.own.get("from");
   if (from === undefined) throw new UsageError("name the workspace to fork: --from NAME");
-  const record = await workspaces.fork(nameOf(given), from, owner());
+  const record = await workspaces.fork(nameOf(given), from, userName());
   return workspaces.isShared
     ? `${record.name} is in the store\n`
     : `${record.name} is ${visibleName(record.root)} (${record.method})\n`;
