@@ -48,6 +48,14 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   }
 }
 
+/** For a command, which can refuse: a server goes on where the disk is full. */
+export function openCommandAudit(config: Config, workspace: Workspace, log: Log): AuditLog | undefined {
+  const audit = openAudit(config, workspace, log);
+  if (audit?.isFailing !== true) return audit;
+  audit[Symbol.dispose]();
+  throw new UsageError(`the audit cannot be written: ${config.audit}`);
+}
+
 /** Files that decide about callers, or record them, must not be writable by callers; a secret must not be readable. */
 export function refuseServed(
   option: string,

@@ -8,7 +8,7 @@ import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { AuditLog } from "../host/audit-log.ts";
 import { auditedChanges } from "../mcp/audited-change.ts";
 import { decisionOf } from "../mcp/recorded-call.ts";
-import { openAudit } from "./audit.ts";
+import { openCommandAudit } from "./audit.ts";
 import { openShown } from "./commands/shown-past.ts";
 import type { Config } from "./config.ts";
 import { logOf } from "./log.ts";
@@ -31,7 +31,7 @@ export class CommandAudit implements Disposable {
   constructor(config: Config, workspace: Workspace) {
     this.#config = config;
     this.#workspace = workspace;
-    this.#log = openAudit(config, workspace, logOf(config));
+    this.#log = openCommandAudit(config, workspace, logOf(config));
   }
 
   /** Runs the command's work and records it. Rules are relative to the workspace's roots, and to these. */

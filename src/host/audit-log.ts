@@ -86,6 +86,11 @@ export class AuditLog implements Disposable {
     this.append({ event: "start", pid: process.pid, ...about });
   }
 
+  /** Whether lines wait that could not be written. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
   /**
    * Takes an entry with at least one field. It is in the file when this returns or, if it may wait for others, after
    * `flush`, which its caller calls before the answer leaves.

@@ -7,7 +7,7 @@ import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import type { Log } from "../../mcp/log.ts";
 import { wireResult } from "../../mcp/tools.ts";
-import { openAudit, refuseInWorkspaces } from "../audit.ts";
+import { openCommandAudit, refuseInWorkspaces } from "../audit.ts";
 import type { Config } from "../config.ts";
 import { confinementOf } from "../confinement.ts";
 import { chooseDialect } from "../dialect.ts";
@@ -90,7 +90,7 @@ export const callTool = command({
     process.once("SIGINT", () => stop.abort());
     if (workspaces !== undefined && config.audit !== undefined)
       await refuseInWorkspaces("--audit", config.audit, workspaces);
-    using audit = openAudit(config, engine.workspace, log);
+    using audit = openCommandAudit(config, engine.workspace, log);
     const { signal } = stop;
     const context = {
       engine,
