@@ -4,6 +4,7 @@ import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
 import { WatchedFile } from "../host/watched-file.ts";
+import { fileProblem } from "../mcp/file-problem.ts";
 import type { Certificate, HttpService } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
@@ -38,7 +39,7 @@ export function certificateOf(config: Config, log: Log): WatchedCertificate | un
           service.renew(read());
           log.info("the certificate was renewed");
         } catch (error) {
-          log.error("the new certificate cannot be used; the old one stays", error);
+          log.error("the new certificate cannot be used; the old one stays", fileProblem(error));
         }
       },
     };

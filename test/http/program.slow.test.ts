@@ -180,6 +180,7 @@ describe("over TLS", () => {
     renew("second");
     signal("SIGHUP");
     await expect.poll(() => served(url)).toBe("second");
+    expect(said()).not.toMatch(/^ +at /m);
   });
 });
 
@@ -206,6 +207,23 @@ describe("the figures", () => {
 });
 
 describe("the log", () => {
+  it("has one line for a tokens file or a policy that was broken, without a stack trace", async () => {
+    const directory = tree();
+    const [tokens, policy] = [join(directory, "tokens.json"), join(directory, "policy.json")];
+    polyfs(["token", "add", "ann", "--tokens", tokens]);
+    writeFileSync(policy, '{"rules":[]}');
+    const { signal, said } = await start("--tokens", tokens, "--policy", policy, tree());
+    const before = said().split("\n").length;
+    for (const file of [tokens, policy]) writeFileSync(file, "{broken");
+    signal("SIGHUP");
+    await expect.poll(() => said()).toMatch(/old tokens stay valid: .*\n(?:.*\n)*.*old rules stay in force/);
+    const lines = said()
+      .trimEnd()
+      .split("\n")
+      .slice(before - 1);
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\S+ polyfs \w+: /);
+  });
+
   it("is JSON in every line if asked for, also where the start fails or history is temporary", () => {
     const root = tree({ "policy.json": "{" });
     const json = ["--log-format", "json"];

@@ -7,6 +7,7 @@ import type { AskedAction } from "../../engine/policy/rule.ts";
 import { readNamedFile, replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { parseStrictJson } from "../../host/strict-json.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
+import { fileProblem } from "../../mcp/file-problem.ts";
 import type { Log } from "../../mcp/log.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -48,7 +49,7 @@ export function watchGrants(file: string, log: Log): () => readonly ApprovalGran
       if (change !== undefined) grants = change.text === undefined ? [] : parse(change.text);
     } catch (error) {
       grants = [];
-      log.error(`the grants in ${file} cannot be read and do not apply`, error);
+      log.error(`the grants in ${file} cannot be read and do not apply`, fileProblem(error));
     }
     return grants;
   };

@@ -11,6 +11,7 @@ import type { PolicyRule } from "../../engine/policy/rule.ts";
 import { isAnswer } from "../../engine/workspace/errno.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
+import { fileProblem } from "../../mcp/file-problem.ts";
 import type { Log } from "../../mcp/log.ts";
 import type { Config } from "../config.ts";
 import { UsageError } from "../usage-error.ts";
@@ -144,7 +145,7 @@ function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], 
           warnOfOverridden(parsed.document.rules, path, log);
         }
       } catch (error) {
-        log.error(`the policy ${path} cannot be read, the old rules stay in force`, error);
+        log.error(`the policy ${path} cannot be read, the old rules stay in force`, fileProblem(error));
       }
       return policies;
     },

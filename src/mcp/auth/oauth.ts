@@ -2,10 +2,9 @@
 // URL, and not expired. Scopes say what may be done; a claim may name directories, and can only narrow. We issue
 // no tokens and pass none on.
 import { errors, type JWTPayload, jwtVerify } from "jose";
-import { plainWording, say } from "../../contract/wording.ts";
-import { Fault } from "../../engine/fault.ts";
 import { LruMap } from "../../engine/lru-map.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { fileProblem } from "../file-problem.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
 import { type Authenticator, bearer } from "./authenticator.ts";
@@ -185,10 +184,7 @@ export class OAuth implements Authenticator {
     try {
       return reachOf(workspace, claims.length === 0 ? undefined : rootsClaimed(claims[0]), granted);
     } catch (error) {
-      log.warn(
-        "the directories that a token names cannot be served",
-        error instanceof Fault ? say(plainWording, error) : error,
-      );
+      log.warn("the directories that a token names cannot be served", fileProblem(error));
       throw new Refusal(403, "Forbidden: the directories that the token names are not served");
     }
   }

@@ -1,11 +1,10 @@
 // Authentication by a token file. The file is checked with every request and every second: a removed token stops
 // working, and the server stops whatever runs for it.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { plainWording, say } from "../../contract/wording.ts";
-import { Fault } from "../../engine/fault.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
+import { fileProblem } from "../file-problem.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
 import { type Authenticator, bearer } from "./authenticator.ts";
@@ -85,7 +84,7 @@ export class Tokens implements Authenticator {
       if (content.text === undefined) log.error(`${file} does not exist: no token is valid`);
       this.#take(content.text ?? '{"tokens":[]}');
     } catch (error) {
-      log.error(`${file} has changed and cannot be read; the old tokens stay valid`, error);
+      log.error(`${file} has changed and cannot be read; the old tokens stay valid`, fileProblem(error));
     }
   }
 
@@ -168,10 +167,7 @@ export class Tokens implements Authenticator {
       if (reach.narrowed) reach.workspace[Symbol.dispose]();
       return { workspace: narrowed, narrowed: true };
     } catch (error) {
-      log.error(
-        `the directories of token ${name} cannot be served`,
-        error instanceof Fault ? say(plainWording, error) : error,
-      );
+      log.error(`the directories of token ${name} cannot be served`, fileProblem(error));
       throw new Refusal(403, "Forbidden: the directories of this token cannot be served");
     }
   }
