@@ -25,7 +25,7 @@ export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: s
 }
 
 function sayConflict(
-  { path, reason, fork, base, moved }: MergeConflict,
+  { path, reason, fork, base, contents, encodings, moved }: MergeConflict,
   name: (path: string) => string,
   shown: { readonly base: number; readonly fork: number },
 ): string {
@@ -33,8 +33,16 @@ function sayConflict(
     ...(moved?.fork === undefined ? [] : [`fork: ${name(moved.fork)}`]),
     ...(moved?.base === undefined ? [] : [`base: ${name(moved.base)}`]),
   ];
-  const isBoth = reason === "both_changed" && fork === undefined ? "both changed it" : reasons[reason];
-  const head = `${name(path)}: ${isBoth}${places.length > 0 ? ` (${places.join(", ")})` : ""}`;
+  const isWhole = reason === "both_changed" && (fork === undefined || encodings !== undefined);
+  const what = [
+    isWhole ? "both changed it" : reasons[reason],
+    ...(contents ? [" and its contents"] : []),
+    ...(encodings
+      ? [`, and its encoding is ${encodings.base} in the base and ${encodings.fork} in the fork`]
+      : []),
+    ...(places.length > 0 ? [` (${places.join(", ")})`] : []),
+  ];
+  const head = `${name(path)}: ${what.join("")}`;
   return [head, ...lines("base", base, shown.base), ...lines("fork", fork, shown.fork)].join("\n");
 }
 

@@ -320,6 +320,10 @@ export interface MergeConflict {
     | "in_the_way";
   readonly fork?: readonly NumberedLine[];
   readonly base?: readonly NumberedLine[];
+  /** The contents conflict as well, where that is not the reason. */
+  readonly contents?: true;
+  /** Of texts whose lines cannot be merged because of it. */
+  readonly encodings?: { readonly fork: string; readonly base: string };
   /** Where each side moved it. */
   readonly moved?: { readonly fork?: string; readonly base?: string };
 }

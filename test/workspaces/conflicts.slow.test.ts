@@ -2,7 +2,7 @@
 // two versions of one file, names apart from contents, and what both sides wrote is kept wherever it does not overlap. It
 // never chooses between different files. A merge in two steps takes the rewritten files, and drops nothing that was not
 // reported.
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sayConflicts } from "../../src/contract/conflict-wording.ts";
@@ -644,6 +644,90 @@ it("a report of long lines is bounded", async () => {
     for (const one of names) write(one, text(name))(root);
   const said = sayConflicts(await isRefused(fixture, fork), path => path);
   expect(said.length).toBeLessThan(250_000);
+});
+
+it("a report of texts in different encodings shows what each side changed, and the encodings", async () => {
+  using fixture = new Fixture("link");
+  const text = (edits: Readonly<Record<number, string>>) =>
+    numbered({ 7: "Käse, schön grün für später", 9: "Grüße aus Köln", ...edits });
+  const { base, fork } = await fixture.forked({ "a.txt": text({}) });
+  fixture.files(base, { "a.txt": Buffer.from(text({ 3: "by base" }).replace("line 15\n", ""), "latin1") });
+  fixture.files(fork.root, { "a.txt": text({ 11: "by fork" }) });
+  const conflicts = await isRefused(fixture, fork);
+  expect(conflicts).toEqual([
+    {
+      path: "a.txt",
+      reason: "both_changed",
+      encodings: { base: "windows-1252", fork: "utf-8" },
+      base: [
+        { line: 4, text: "by base" },
+        { line: 16, text: "line 16" },
+      ],
+      fork: [{ line: 12, text: "by fork" }],
+    },
+  ]);
+  expect(sayConflicts(conflicts, path => path)).toContain(
+    "a.txt: both changed it, and its encoding is windows-1252 in the base and utf-8 in the fork",
+  );
+});
+
+describe("a report about permissions", () => {
+  const both = async (fixture: Fixture, contents: readonly [string, string, string]) => {
+    const [before, theirs, ours] = contents;
+    const { base, fork } = await fixture.forked({ f: before });
+    for (const [root, content, mode] of [
+      [base, theirs, 0o600],
+      [fork.root, ours, 0o640],
+    ] as const) {
+      fixture.files(root, { f: content });
+      chmodSync(join(root, "f"), mode);
+    }
+    return { base, fork };
+  };
+  const binary = ["before\0", "base\0", "fork\0"] as const;
+
+  it("tells that the contents conflict, too: both have to be settled, in any order", async () => {
+    for (const first of ["mode", "contents"]) {
+      using fixture = new Fixture("link");
+      const { base, fork } = await both(fixture, binary);
+      const conflicts = await isRefused(fixture, fork);
+      expect(conflicts).toEqual([{ path: "f", reason: "modes", contents: true }]);
+      expect(sayConflicts(conflicts, path => path)).toBe("f: both changed its permissions and its contents");
+      const settle = {
+        mode: () => chmodSync(join(fork.root, "f"), 0o660),
+        contents: () => writeFileSync(join(fork.root, "f"), "both\0"),
+      };
+      settle[first as "mode"]();
+      await isRefused(fixture, fork);
+      expect(treeOf(base)).toEqual({ f: "base\0" });
+      settle[first === "mode" ? "contents" : "mode"]();
+      await fixture.workspaces.merge(fork, fixture.opener);
+      expect(treeOf(base)).toEqual({ f: "both\0" });
+      expect(lstatSync(join(base, "f")).mode & 0o777).toBe(0o660);
+    }
+  });
+
+  it("does not settle contents that began to conflict after it", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await both(fixture, ["before\0", "base\0", "before\0"]);
+    await isRefused(fixture, fork);
+    fixture.files(fork.root, { f: "fork\0" });
+    chmodSync(join(fork.root, "f"), 0o660);
+    const conflicts = await isRefused(fixture, fork);
+    expect(conflicts).toEqual([{ path: "f", reason: "modes", contents: true }]);
+    expect(treeOf(base)).toEqual({ f: "base\0" });
+  });
+
+  it("is settled together with overlapping lines, one after the other", async () => {
+    using fixture = new Fixture("link");
+    const { base, fork } = await both(fixture, [numbered(), numbered({ 2: "base" }), forkEdit]);
+    await isRefused(fixture, fork);
+    chmodSync(join(fork.root, "f"), 0o660);
+    await isRefused(fixture, fork);
+    writeFileSync(join(fork.root, "f"), numbered({ 2: "both" }));
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ f: numbered({ 2: "both" }) });
+  });
 });
 
 it("conflicts that a report only counts are not settled by it", async () => {

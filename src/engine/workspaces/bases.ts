@@ -27,6 +27,8 @@ export interface RefusedPath {
   readonly theirs: RecordedSide;
   /** Absent where it was not about lines. */
   readonly told?: readonly ToldOverlap[];
+  /** The contents conflicted as well, and were not about lines. */
+  readonly contents?: true;
   /** Only in entries of earlier versions. It has no positions, so such an entry resolves no lines. */
   readonly overlaps?: ToldOverlaps;
 }
@@ -37,7 +39,7 @@ interface ToldOverlaps {
 }
 
 export type ForkEvent =
-  /** LastMerged by this change of the base. */
+  /** Merged by this change of the base. */
   | {
       readonly type: "merged";
       readonly change: string;

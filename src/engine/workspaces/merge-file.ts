@@ -1,12 +1,13 @@
 // Three-way merge of what is at one path: contents by lines, modes, targets of links. What both sides changed
 // differently is a conflict, reported with both sides.
+import { isUtf8 } from "node:buffer";
 import { merge } from "../edit/merge.ts";
 import { longestOfOverlap, mostOfOverlap, type Overlap } from "../edit/weave.ts";
 import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
 import { likeNow } from "../history/versions.ts";
 import { isBinary } from "../text/detect.ts";
 import { gitChanges } from "../text/git-changes.ts";
-import { decode } from "../text/text.ts";
+import { decode, type Text } from "../text/text.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
 import { allTold, overlapsOf, type ToldOverlap } from "./overlaps.ts";
 
@@ -53,7 +54,9 @@ async function mergeChanged(
   const bytes = await mergedBytes(path, origin?.kind === "file" ? origin : undefined, ours, theirs);
   // What the contents come to belongs to the same conflict: settling the mode must not settle unseen lines.
   if (mode === undefined)
-    return { conflict: { ...("reason" in bytes ? bytes : { told: [] }), reason: "modes" } };
+    return {
+      conflict: { ...("reason" in bytes ? { ...bytes, contents: true } : { told: [] }), reason: "modes" },
+    };
   return "reason" in bytes ? { conflict: bytes } : { side: { kind: "file", mode, bytes: async () => bytes } };
 }
 
@@ -126,7 +129,8 @@ async function mergedText(
   try {
     const theirs = await decode(path, current);
     const [base, ours] = [await likeNow(path, old, theirs), await likeNow(path, mine, theirs)];
-    if (base === undefined || ours === undefined) return { reason: "both_changed" };
+    if (base === undefined || ours === undefined)
+      return { reason: "both_changed", ...(await inEncodings(path, old, mine, current)) };
     const merged = await merge(base, { text: ours }, theirs);
     if ("text" in merged) return Buffer.from(merged.text.bytes);
     const turned = await merge(base, { text: theirs }, ours);
@@ -190,6 +194,33 @@ async function bothTexts(
 
 /** The lines of larger files are not shown. */
 const maxComparedBytes = 1024 * 1024;
+
+/** What each side changed in a text of which at least one side has another encoding. */
+async function inEncodings(
+  path: string,
+  ...sides: readonly [Buffer, Buffer, Buffer]
+): Promise<Pick<SideConflict, "fork" | "base" | "encodings">> {
+  if (sides.some(bytes => bytes.length > maxComparedBytes || isBinary(bytes, { first: 8000 }))) return {};
+  const [old, mine, current] = [
+    await decode(path, sides[0], { legacy: true }),
+    await decode(path, sides[1], { legacy: true }),
+    await decode(path, sides[2], { legacy: true }),
+  ];
+  const before = old.body.split("\n");
+  const changed = ({ body }: Text): NumberedLine[] => {
+    const lines = body.split("\n");
+    // Where lines were deleted, the next one is shown.
+    return gitChanges(before, lines).flatMap(({ bStart, bEnd }) =>
+      numbered(body, [bStart + 1, Math.min(lines.length, Math.max(bEnd, bStart + 1)) + 1]),
+    );
+  };
+  const encodings = { fork: encodingOf(mine), base: encodingOf(current) };
+  return { fork: changed(mine), base: changed(current), encodings };
+}
+
+function encodingOf({ codec: { name }, bytes }: Text): string {
+  return name !== "utf-8" || isUtf8(bytes) ? name : "unknown";
+}
 
 /** The first lines that one side changed or added in a file that the other side deleted, and what that tells. */
 export async function changedLines(

@@ -310,7 +310,7 @@ async function refusal(
   const objects = new Map<string, Uint8Array>();
   const paths = Object.create(null) as Record<string, RefusedPath>;
   for (const [i, most] of shownLines(shown, "base").entries()) {
-    const { path, reason, told, sides } = conflicts[i] as Conflict;
+    const { path, reason, told, contents, sides } = conflicts[i] as Conflict;
     const { base = [] } = shown[i] as MergeConflict;
     const cutAt = most < base.length ? base[most - 1]?.line : undefined;
     if (told === undefined && cutAt !== undefined && i > 0) continue;
@@ -320,6 +320,7 @@ async function refusal(
       reason,
       ours: await recorded(sides.ours, objects),
       theirs: theirs && written !== undefined ? { ...theirs, written } : theirs,
+      ...(contents && told === undefined && { contents }),
       ...(told && { told: told.filter((one, at) => isShown(one) || (i === 0 && at === 0)) }),
     };
   }

@@ -1,7 +1,7 @@
 // How a conflict is settled: by one side that is preferred, or by a fork that was written again since the conflict was
 // reported. Only what was reported is settled; the rest of the contents is merged.
 import { isBinary } from "../text/detect.ts";
-import type { Bases } from "./bases.ts";
+import type { Bases, RefusedPath } from "./bases.ts";
 import type { BaseWrites } from "./masked-writes.ts";
 import { isUnchangedMasked, type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
@@ -41,19 +41,19 @@ export async function preferring(
  */
 export async function isSettled(
   path: string,
-  { reason, told }: SideConflict,
+  { reason, told, contents }: SideConflict,
   bases: Bases,
   { ours, theirs }: { readonly ours: SideAtPath | undefined; readonly theirs: SideAtPath | undefined },
   masked: BaseWrites | undefined,
 ): Promise<boolean> {
   const refused = bases.refused(path);
   const then = refused.find(one => one.reason === reason);
-  if (reason === "modes" && (then?.ours?.mode === ours?.mode || then?.theirs?.mode !== theirs?.mode))
-    return false;
+  if (reason === "modes" && !refused.some(one => isModeSettled(one, ours, theirs))) return false;
   if (told !== undefined && masked === undefined)
     return told.length === 0
       ? then !== undefined
       : (await openOverlaps(told, path, bases, ours)).length === 0;
+  if (contents && masked === undefined) return await isContentSettled(refused, bases, ours, theirs);
   if (then === undefined) return false;
   const reported = bases.sideOf(then.theirs);
   const isAsReported =
@@ -64,6 +64,35 @@ export async function isSettled(
   if (masked && ours?.kind === "file" && then.ours?.kind === "file")
     return ours.stamp !== then.ours.stamp || ours.mode !== then.ours.mode;
   return !(await isSameSide(bases.sideOf(then.ours), ours));
+}
+
+function isModeSettled(
+  told: RefusedPath,
+  ours: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+): boolean {
+  return told.reason === "modes" && told.ours?.mode !== ours?.mode && told.theirs?.mode === theirs?.mode;
+}
+
+/** The same for contents without lines, as those of a binary file, that conflict besides something else. */
+async function isContentSettled(
+  refused: readonly RefusedPath[],
+  bases: Bases,
+  ours: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+): Promise<boolean> {
+  for (const told of refused) {
+    if (!told.contents) continue;
+    const [mine, current] = [bases.sideOf(told.ours), bases.sideOf(told.theirs)];
+    if ((await hasSameBytes(current, theirs)) && !(await hasSameBytes(mine, ours))) return true;
+  }
+  return false;
+}
+
+async function hasSameBytes(a: SideAtPath | undefined, b: SideAtPath | undefined): Promise<boolean> {
+  return (
+    a?.kind === b?.kind && (a === undefined || b === undefined || (await a.bytes()).equals(await b.bytes()))
+  );
 }
 
 /** A conflict, reduced to the overlaps that are still unresolved. */
