@@ -28,7 +28,7 @@ export async function sinceOf(written: string | undefined, call: CallContext): P
   if (!Number.isNaN(time)) return { since: time };
   if (!/^[0-9a-z]{11,12}$/.test(written))
     throw refused(
-      `${JSON.stringify(written)} is neither a time nor a change`,
+      `${JSON.stringify(written.slice(0, 80))} is neither a time nor a change`,
       "Send a change's id, 30m, 2h, 1d, or start.",
     );
   return { after: (await changeNamed(call.workspace, written)).id };

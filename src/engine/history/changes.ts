@@ -46,7 +46,8 @@ export async function listChanges(workspace: Workspace, query: ChangeQuery): Pro
 export async function changeNamed(workspace: Workspace, id: string): Promise<ChangeRecord> {
   await workspace.othersRecorded();
   const record = workspace.archive.changes.get(id);
-  if (record === undefined || !isVisible(workspace, record)) throw new Fault("unknown_change", { id });
+  if (record === undefined || !isVisible(workspace, record))
+    throw new Fault("unknown_change", { id: id.length > 80 ? `${id.slice(0, 80)}…` : id });
   if (record.files.length > many) await nextTurn(); // parsing it took long
   return record;
 }

@@ -200,6 +200,19 @@ describe("list_changes", () => {
     );
   });
 
+  it("refuses a long text that is no change in few words", async () => {
+    for (const long of ["a".repeat(100_000), "A".repeat(100_000)])
+      for (const [tool, params] of [
+        ["undo", { change: long }],
+        ["undo", { since: long }],
+        ["list_changes", { before: long }],
+      ] as const) {
+        const [first = ""] = await server.refuses(tool, params);
+        expect(first).toMatch(/^not_found: there is no change|is neither a time nor a change$/);
+        expect(first.length).toBeLessThan(200);
+      }
+  });
+
   it("say whose the last change of a path was, if undo takes it back for another connection", async () => {
     const other = await fixture.serve();
     await edit("5", "five");

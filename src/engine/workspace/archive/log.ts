@@ -192,7 +192,7 @@ export class ChangeLog {
   }
 
   get(id: string): ChangeRecord | undefined {
-    if (!/^[0-9a-z]+$/.test(id)) return undefined;
+    if (!/^[0-9a-z]{1,64}$/.test(id)) return undefined; // a longer one is not the name of a file
     this.#catchUp();
     return this.#read(id) ?? this.#unwritten.get(id);
   }
