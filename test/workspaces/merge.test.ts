@@ -586,6 +586,24 @@ describe("a merge", () => {
     expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
   });
 
+  it("does not count as made if its undo was redone before a later merge, and the redo undone after it", async () => {
+    using fixture = new Fixture("link");
+    const text = (first: string, last: string) => lines(first, "2", "3", "4", last);
+    const { base, fork } = await fixture.forked({ "a.txt": text("1", "5") });
+    fixture.files(fork.root, { "a.txt": text("one", "5") });
+    const { change } = await fixture.workspaces.merge(fork, fixture.opener);
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+    const undone = await undo(workspace, { change: change ?? "" });
+    const redone = await undo(workspace, { change: undone.commit?.id });
+    fixture.files(fork.root, { "a.txt": text("one", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    await undo(workspace, { change: redone.commit?.id });
+    expect(treeOf(base)).toEqual({ "a.txt": text("1", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": text("one", "five") });
+  });
+
   it("reports that the base is gone, and leaves the fork as it is", async () => {
     using fixture = new Fixture("link");
     const { base, fork } = await fixture.forked({ "a.txt": "a\n" });

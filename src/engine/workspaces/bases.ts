@@ -72,6 +72,12 @@ type LastMerged =
     }
   | undefined;
 
+/** What a merge or an undo made of what is merged at a path. */
+interface MergeEffect {
+  readonly from: LastMerged;
+  readonly to: LastMerged;
+}
+
 /** What one merge made of a path. */
 interface MergeStep {
   readonly change: string;
@@ -97,6 +103,8 @@ export class Bases {
   readonly #refused = new Map<string, RefusedPath[]>();
   /** Of all merges. */
   readonly #undos = new Map<string, { readonly undo: UndoOfChange; readonly paths: readonly string[] }>();
+  /** Of undos, by id and path. */
+  readonly #effects = new Map<string, MergeEffect>();
   readonly #options: BasesOptions;
   readonly #get: (hash: string) => Promise<Buffer>;
 
@@ -161,7 +169,17 @@ export class Bases {
 
   async #undo(id: string, change: string): Promise<void> {
     const { undo, paths } = this.#undos.get(id) ?? {};
-    for (const path of paths ?? []) if (undo?.isAt(path)) await this.#takeBack(path, change);
+    for (const path of paths ?? []) {
+      const steps = this.#steps.get(path) ?? [];
+      const at = steps.findIndex(step => step.change === change);
+      if (at < 0 || !undo?.covers(path)) continue;
+      const found = this.#merged.get(path);
+      // A redo brings what its undo took, which may be less than what the merge brought.
+      const { from, to } = this.#effects.get(`${undo.undoes} ${path}`) ?? (steps[at] as MergeStep);
+      if (undo.isRedo) await this.#bringAgain(path, steps, at, { from, to });
+      else await this.#takeBack(path, steps, at, { from, to });
+      this.#effects.set(`${id} ${path}`, { from: found, to: this.#merged.get(path) });
+    }
   }
 
   /**
@@ -169,24 +187,43 @@ export class Bases {
    * stays. Where it cannot be told apart from that, the later merges do not count either. The contents of masked files
    * are not compared.
    */
-  async #takeBack(path: string, change: string): Promise<void> {
-    const steps = this.#steps.get(path) ?? [];
-    const at = steps.findIndex(step => step.change === change);
-    const step = steps[at];
-    if (step === undefined) return;
+  async #takeBack(
+    path: string,
+    steps: readonly MergeStep[],
+    at: number,
+    { from, to }: MergeEffect,
+  ): Promise<void> {
+    const step = steps[at] as MergeStep;
     step.isUndone = true;
-    const now = this.#merged.get(path);
-    if (now === step.to) this.#merged.set(path, step.from);
-    else {
-      const sides = [step.to, step.from, now].map(one => this.#side(path, one));
-      const left = this.#options.isShownWhole(path)
-        ? await mergeSides(path, sides[0], sides[1], sides[2])
-        : undefined;
-      const isApart = left !== undefined && "side" in left;
-      this.#merged.set(path, isApart ? left : step.from);
-      if (!isApart) for (const later of steps.slice(at + 1)) later.from = step.from;
+    if (!(await this.#carry(path, to, from))) {
+      this.#merged.set(path, step.from);
+      for (const later of steps.slice(at + 1)) later.from = step.from;
     }
     if (steps.every(({ isUndone }) => isUndone)) this.#merged.set(path, undefined);
+  }
+
+  /** The undo was undone. Where what the merge brought cannot be put beside the rest, it does not count. */
+  async #bringAgain(
+    path: string,
+    steps: readonly MergeStep[],
+    at: number,
+    { from, to }: MergeEffect,
+  ): Promise<void> {
+    const step = steps[at] as MergeStep;
+    if (await this.#carry(path, to, from)) step.isUndone = false;
+  }
+
+  /** Carries the change between two sides over to what is merged. False if that is not possible. */
+  async #carry(path: string, from: LastMerged, to: LastMerged): Promise<boolean> {
+    const now = this.#merged.get(path);
+    if (now !== from && !this.#options.isShownWhole(path)) return false;
+    const carried =
+      now === from
+        ? to
+        : await mergeSides(path, this.#side(path, from), this.#side(path, to), this.#side(path, now));
+    if (carried !== undefined && "conflict" in carried) return false;
+    this.#merged.set(path, carried);
+    return true;
   }
 
   #side(path: string, merged: LastMerged): SideAtPath | undefined {

@@ -1,16 +1,20 @@
 // Which changes of a workspace were undone, by which undos, and at which paths. A merge that was undone can be made again.
 import { join } from "node:path";
-import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { isWithinAny } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
+/** An undo of a change, or of such an undo: a redo, which is undone by the next one. */
 export interface UndoOfChange {
   readonly id: string;
-  /** Whether it is in effect at a path of the change: it covered that path, and was not itself undone there. */
-  isAt(path: string): boolean;
+  /** The change, or the undo of it, that it undoes. */
+  readonly undoes: string;
+  readonly isRedo: boolean;
+  /** Whether it is about a path of the change. */
+  covers(path: string): boolean;
 }
 
-/** The undos of a change, oldest first. */
+/** The undos of a change, and the undos of these, oldest first. */
 export type UndosOf = (change: string) => Promise<readonly UndoOfChange[]>;
 
 /** The answer reads the history when it is first asked. An undo of hunks is an edit like any other. */
@@ -22,21 +26,37 @@ export function undosIn(workspace: Workspace): UndosOf {
       known = new Map();
       await workspace.allRecorded();
       const root = workspace.roots[0]?.path ?? "";
-      for (const record of workspace.archive.changes.newest()) {
-        const { id, undoes, hunks } = record;
-        if (undoes === undefined || hunks) continue;
-        const redone = known.get(id) ?? []; // an undo is older than its own undos
-        const covered = coveredBy(record, root);
-        const isAt = (path: string) => covered(path) && !redone.some(redo => redo.isAt(path));
-        known.set(undoes, [{ id, isAt }, ...(known.get(undoes) ?? [])]);
+      const all = new Map<string, UndoOfChange & { readonly change: string }>();
+      const undos: ChangeRecord[] = [];
+      for (const record of workspace.archive.changes.newest())
+        if (record.undoes !== undefined && !record.hunks) undos.push(record);
+      for (const { undoes = "", ...record } of undos.reverse()) {
+        const undone = all.get(undoes);
+        const isRedo = undone?.isRedo === false;
+        const own = covered(record, isRedo, root);
+        const covers = (path: string) => own(path) && (undone?.covers(path) ?? true);
+        const undo = { id: record.id, undoes, change: undone?.change ?? undoes, isRedo, covers };
+        all.set(undo.id, undo);
+        known.set(undo.change, [...(known.get(undo.change) ?? []), undo]);
       }
     }
     return known.get(change) ?? [];
   };
 }
 
-function coveredBy({ partial, files }: ChangeRecord, root: string): (path: string) => boolean {
-  if (!partial) return () => true;
-  const paths = new Set(files.map(({ at }) => at));
+/** A redo covers what it changed: of an undo without an effect, nothing comes again. */
+function covered({ partial, files }: ChangeRecord, isRedo: boolean, root: string): (path: string) => boolean {
+  if (!partial && !isRedo) return () => true;
+  const paths = new Set(files.filter(file => !isRedo || hasEffect(file)).map(({ at }) => at));
   return path => isWithinAny(join(root, path), paths);
+}
+
+function hasEffect({ effect, before, after }: RecordedFile): boolean {
+  if (effect === "none") return false;
+  return (
+    before?.kind !== "file" ||
+    after?.kind !== "file" ||
+    before.hash !== after.hash ||
+    before.mode !== after.mode
+  );
 }
