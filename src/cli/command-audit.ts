@@ -72,7 +72,7 @@ export class CommandAudit implements Disposable {
     const source = {
       archive,
       hasRules: shown.hasRules,
-      isShownWhole: (at: string) => shown.isShownWhole(at),
+      isShownWholeAnywhere: (at: string) => shown.isShownWholeAnywhere(at),
     };
     return {
       event: "call",

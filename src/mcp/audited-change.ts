@@ -33,7 +33,7 @@ interface AuditedFile extends Pick<RecordedFile, "at" | "effect" | "kind" | "fro
 type AuditedContent = string | { readonly [path: string]: string };
 
 /** Where changes are recorded, and which files are shown whole. */
-type ChangeSource = Pick<Workspace, "archive" | "hasRules" | "isShownWhole">;
+type ChangeSource = Pick<Workspace, "archive" | "hasRules" | "isShownWholeAnywhere">;
 
 /** The changes of one line. */
 export function auditedChanges(workspace: ChangeSource, ids: readonly string[]): AuditedChange[] {
@@ -129,5 +129,5 @@ function leafOf(
 ): string {
   if (snapshot.kind === "symlink") return `link:${snapshot.target}`;
   if (snapshot.kind !== "file") return snapshot.kind;
-  return workspace.isShownWhole(at) ? `sha256:${snapshot.hash ?? "unknown"}` : withheld;
+  return workspace.isShownWholeAnywhere(at) ? `sha256:${snapshot.hash ?? "unknown"}` : withheld;
 }

@@ -323,6 +323,32 @@ function textOf(path: string): string {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
+it("a merge that a server makes leaves no hash of a masked file of the base in the log", async () => {
+  const { root, audit, state } = places();
+  writeFileSync(join(root, ".env"), "PIN=1234\n");
+  const workspaces = ["--workspaces", join(dirname(root), "workspaces"), "--state-dir", state];
+  expect(polyfs(["workspace", "adopt", "main", root, ...workspaces])).toMatchObject({ code: 0 });
+  expect(polyfs(["workspace", "fork", "task", "--from", "main", ...workspaces])).toMatchObject({ code: 0 });
+  const args = ["--audit", audit, "--workspace-name", "task", ...workspaces];
+  const wire = await start({ dialect: "polyfs", roots: [], args });
+  await wire.initialize();
+  const calls = [
+    { name: "write_file", arguments: { path: ".env", content: "PIN=5678\n" } },
+    { name: "write_file", arguments: { path: "a.txt", content: "two\n" } },
+    { name: "workspace", arguments: { action: "merge" } },
+  ];
+  for (const one of calls) await wire.request("tools/call", one);
+  await wire.close();
+  expect(readFileSync(join(root, ".env"), "utf8")).toBe("PIN=5678\n");
+  const { files } = callsIn(audit).at(-1).changes[0] as AuditedChange;
+  expect(files).toMatchObject([
+    { at: join(root, ".env"), before: "withheld", after: "withheld" },
+    { at: join(root, "a.txt"), after: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+  ]);
+  expect(polyfs(["workspace", "drop", "task", ...workspaces]).code).toBe(0);
+  expect(polyfs(["workspace", "collect", ...workspaces, "--workspace-keep-dropped", "0s"]).code).toBe(0); // unmounts it
+});
+
 /** A directory to serve, and a place for the log. */
 function places(): { root: string; audit: string; state: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));

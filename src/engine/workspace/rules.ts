@@ -12,7 +12,7 @@ import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isPdf } from "../text/detect.ts";
 import { HiddenNames } from "./hidden-names.ts";
-import { isWithin } from "./within.ts";
+import { isWithin, pathsAbove } from "./within.ts";
 
 /** The policies of a server, which may be replaced while it runs. */
 export interface PolicySource {
@@ -78,6 +78,18 @@ export class Rules {
 
   decide(at: string): Decision {
     return this.#decide(at, this.policies);
+  }
+
+  /**
+   * About a path in another tree, such as the base of a fork. Its root is not known here, so it is whatever any of the
+   * directories above it as the root would make of it.
+   */
+  decideElsewhere(at: string): Decision {
+    const { policies } = this;
+    let decision = unrestricted;
+    for (const above of pathsAbove(at))
+      decision = narrower(decision, decideAll(policies, above, at.slice(above.length + 1)));
+    return decision;
   }
 
   #decide(at: string, policies: readonly Policy[]): Decision {

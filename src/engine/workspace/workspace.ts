@@ -371,6 +371,12 @@ export class Workspace implements Disposable {
     return root === undefined || root.rules.decide(at).contents === "full";
   }
 
+  /** The same for a path that may be in another tree, as the base of a fork is. @internal */
+  isShownWholeAnywhere(at: string): boolean {
+    if (this.roots.some(({ path }) => isWithin(at, path))) return this.isShownWhole(at);
+    return this.roots.every(({ rules }) => rules.decideElsewhere(at).contents === "full");
+  }
+
   /** Whether a rule lets tools change what is at `at`. @internal */
   isChangeable(at: string): boolean {
     const root = this.roots.find(one => isWithin(at, one.path));
