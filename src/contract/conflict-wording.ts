@@ -25,7 +25,7 @@ export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: s
 }
 
 function sayConflict(
-  { path, reason, fork, base, contents, encodings, moved }: MergeConflict,
+  { path, reason, fork, base, contents, encodings, masked, moved }: MergeConflict,
   name: (path: string) => string,
   shown: { readonly base: number; readonly fork: number },
 ): string {
@@ -41,6 +41,7 @@ function sayConflict(
       ? [`, and its encoding is ${encodings.base} in the base and ${encodings.fork} in the fork`]
       : []),
     ...(places.length > 0 ? [` (${places.join(", ")})`] : []),
+    ...(masked ? ["; the policy masks it: a person has to merge it, with polyfs workspace merge"] : []),
   ];
   const head = `${name(path)}: ${what.join("")}`;
   return [head, ...lines("base", base, shown.base), ...lines("fork", fork, shown.fork)].join("\n");

@@ -324,6 +324,8 @@ export interface MergeConflict {
   readonly contents?: true;
   /** Of texts whose lines cannot be merged because of it. */
   readonly encodings?: { readonly fork: string; readonly base: string };
+  /** A rule masks it, so the caller cannot settle it: someone who sees it has to merge. */
+  readonly masked?: true;
   /** Where each side moved it. */
   readonly moved?: { readonly fork?: string; readonly base?: string };
 }

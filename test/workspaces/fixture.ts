@@ -61,7 +61,16 @@ export class Fixture implements Disposable {
   async forked(
     files: Readonly<Record<string, string | Buffer>>,
   ): Promise<{ base: string; fork: WorkspaceRecord }> {
+    return await this.begun(files, () => {});
+  }
+
+  /** The same, with something that is done before the fork is made. */
+  async begun(
+    files: Readonly<Record<string, string | Buffer>>,
+    prepare: (base: string) => void,
+  ): Promise<{ base: string; fork: WorkspaceRecord }> {
     const base = this.files("base", files);
+    prepare(base);
     await this.workspaces.adopt("main", base, "me");
     return { base, fork: await this.workspaces.fork("task", "main", "me") };
   }

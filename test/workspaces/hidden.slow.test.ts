@@ -233,16 +233,21 @@ describe("a fork of a tree with hidden files", () => {
       expect(readFileSync(join(base, ".env"), "utf8")).toBe(again[".env"]);
     });
 
-    it("keeps what the base wrote elsewhere in a masked file, when the fork has written the file again", async () => {
+    it("does not settle a conflict about a masked file, which a merge without the rules does", async () => {
       using fixture = new Fixture(method);
       const notes = settings().replace("number 8", "number 8 by the base");
-      const steps = [
+      const steps: readonly Step[] = [
         { ours: { ".env": settings("MINE") }, theirs: { ".env": notes } },
         { ours: { ".env": settings("MINE_TOO") } },
+        { ours: { ".env": null } },
+        { ours: { ".env": settings("MINE_AGAIN"), "pub.txt": "ours\n" } },
       ];
       const { told, base } = await learntAfter("the server", fixture, steps);
-      expect(told).toContain("merge_conflict");
-      expect(readFileSync(join(base, ".env"), "utf8")).toBe(notes.replace("DB_NAME", "MINE_TOO"));
+      expect(told.match(/merge_conflict/g)).toHaveLength(4);
+      expect(readFileSync(join(base, ".env"), "utf8")).toBe(notes);
+      await fixture.workspaces.merge(await fixture.workspaces.find("task"), fixture.opener);
+      expect(readFileSync(join(base, ".env"), "utf8")).toBe(notes.replace("DB_NAME", "MINE_AGAIN"));
+      expect(readFileSync(join(base, "pub.txt"), "utf8")).toBe("ours\n");
     });
 
     it("is compared and merged with a masked file that is too large for a mask", async () => {

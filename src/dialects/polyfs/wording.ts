@@ -392,7 +392,7 @@ export const wording: Wording = {
   ),
   not_mounted: say(({ reason }) => `the workspace cannot be mounted: ${printable(reason)}`, "Ask the user."),
   merge_conflict: ({ name, base, conflicts }) =>
-    `nothing was merged: ${printable(name)} and its base ${printable(base)} changed the same lines or files\nRewrite these files in ${printable(name)} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
+    `nothing was merged: ${printable(name)} and its base ${printable(base)} changed the same lines or files\n${conflicts.every(({ masked }) => masked) ? "" : `Rewrite these files in ${printable(name)} so that they hold what both sides want, then merge again.\n`}${sayConflicts(conflicts, printable)}`,
   over_quota: say(
     data => plainWording.over_quota(data).replace(/^T/, "t"),
     "Delete something first, or ask the user to raise the limit.",

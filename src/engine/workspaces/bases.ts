@@ -3,7 +3,7 @@
 import { Fault, type Kind, type MergeConflict } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
-import type { WriteNumber } from "./masked-writes.ts";
+import type { MergedWrite, WriteNumber } from "./masked-writes.ts";
 import { mergeSides } from "./merge-file.ts";
 import type { SideAtPath, TreeView } from "./merge-side.ts";
 import type { ToldOverlap } from "./overlaps.ts";
@@ -16,7 +16,7 @@ export type RecordedSide = {
   readonly target?: string;
   readonly hash?: string;
   readonly stamp?: string;
-  /** The last write of a masked file in the base (masked-writes.ts). */
+  /** The write of a masked file in the base (masked-writes.ts). */
   readonly written?: WriteNumber;
 } | null;
 
@@ -67,8 +67,8 @@ const page = 500;
 type LastMerged =
   | {
       readonly side: SideAtPath | undefined;
-      /** Of a masked file: the write by which the base got it. */
-      readonly written?: WriteNumber | undefined;
+      /** Of a masked file: how the base got it. */
+      readonly written?: MergedWrite | undefined;
     }
   | undefined;
 
@@ -157,7 +157,8 @@ export class Bases {
   async #merge({ change, sides }: Extract<ForkEvent, { type: "merged" }>): Promise<readonly string[]> {
     this.#refused.clear();
     for (const [path, side] of Object.entries(sides)) {
-      const to = { side: this.sideOf(side), written: side?.written };
+      const write = side?.written;
+      const to = { side: this.sideOf(side), written: write === undefined ? undefined : { change, write } };
       const step = { change, from: this.#merged.get(path), to, isUndone: false };
       this.#steps.set(path, [...(this.#steps.get(path) ?? []), step]);
       this.#merged.set(path, step.to);
@@ -247,8 +248,8 @@ export class Bases {
     return this.#merged.get(path)?.side;
   }
 
-  /** The write by which the base got a masked file. */
-  written(path: string): WriteNumber | undefined {
+  /** How the base got a masked file. */
+  written(path: string): MergedWrite | undefined {
     return this.#merged.get(path)?.written;
   }
 

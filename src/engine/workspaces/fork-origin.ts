@@ -1,14 +1,16 @@
 // What a fork began as: a snapshot on this machine, or a revision of its base in a shared store.
 import { join } from "node:path";
 import type { Kind } from "../fault.ts";
+import { once } from "../once.ts";
 import type { DirectoryNode, Node, TreeState } from "../replica/tree-state.ts";
+import { listStart } from "../workspace/archive/log.ts";
 import { sys } from "../workspace/disk/syscalls.ts";
 import { addressOf } from "../workspace/footprint/raw-names.ts";
 import { bytesOf, display, type Handle } from "../workspace/handle.ts";
 import { type Pair, type TreeDifference, treeDifference } from "../workspace/tree/tree-difference.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Layout } from "./layout.ts";
-import { type BaseEntry, type BaseWrites, FileTimes, LogWrites } from "./masked-writes.ts";
+import { type BaseEntry, type BaseWrites, changedSince, LocalWrites, LogWrites } from "./masked-writes.ts";
 import { FrozenView, LiveView, type SideAtPath, type TreeView } from "./merge-side.ts";
 import type { WorkspaceRecord } from "./record.ts";
 
@@ -48,8 +50,13 @@ export class SnapshotOrigin implements ForkOrigin {
     if (root === undefined) return [];
     const untouched = untouchedIn(this.#layout, this.#record);
     const view = new LiveView(fork);
-    const isRewritten = (pair: Pair) =>
-      view.isShownWhole(display(pair.path)) ? undefined : !hasTimeOfBase(pair);
+    if (fork.hasRules) await fork.allRecorded();
+    const isChanged = once(() => changedSince(fork, listStart(undefined, this.#record.created)));
+    const isRewritten = (pair: Pair) => {
+      const path = display(pair.path);
+      if (view.isShownWhole(path)) return undefined;
+      return isChanged()(view.pathOf(path).absolute) || !hasTimeOfBase(pair) ? true : undefined;
+    };
     const found = await treeDifference(this.#frozen, root.handle, { untouched, skip, isRewritten, signal });
     return found.map(({ path }) => display(path));
   }
@@ -64,7 +71,7 @@ export class SnapshotOrigin implements ForkOrigin {
 
   async writesIn(base: Workspace): Promise<BaseWrites> {
     await base.allRecorded();
-    return new FileTimes(this.view, base);
+    return new LocalWrites(this.view, base, this.#record.created);
   }
 
   async #changedNames(

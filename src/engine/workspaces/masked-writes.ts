@@ -1,60 +1,81 @@
-// When the files of a base were last written. A masked file of the base counts as changed if it was written, whatever was
-// written: comparing it with a value that a caller chose would tell the caller whether that is the hidden one.
+// Which masked files of a base or a fork were written. Such a file counts as changed if it was written, whatever was
+// written: comparing it with a value that a caller chose would tell the caller whether that is the hidden one. What
+// callers do is recorded. Other programs are noticed by times of modification, which alone prove nothing: a file that is
+// moved keeps its time.
+import { type ListStart, listStart } from "../workspace/archive/log.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
-import { pathsAbove } from "../workspace/within.ts";
+import { isWithinAny, pathsAbove } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { LiveView, type TreeView } from "./merge-side.ts";
 
 /** One write of a file. Another one has another number. */
 export type WriteNumber = number;
 
+/** How a merge wrote a masked file of the base. */
+export interface MergedWrite {
+  readonly change: string;
+  readonly write: WriteNumber;
+}
+
 export interface BaseWrites {
-  /** The last write of the file that is at a path; undefined if none is there, or that is unknown. */
-  last(path: string): WriteNumber | undefined;
-  /** Whether that was the last one. `fork` stands for the time when the fork was made. What is unknown counts as written. */
-  isUnwritten(path: string, since: WriteNumber | "fork" | undefined): boolean;
+  /** Whether a file was not written since. `fork` stands for the time when the fork was made. What is unknown counts as written. */
+  isUnwritten(path: string, since: MergedWrite | "fork" | undefined): boolean;
   /** The writes of a change; undefined if something has written the file since. */
   of(change: string): (path: string) => WriteNumber | undefined;
+}
+
+/** Whether recorded changes of a workspace since then name a path, or a directory above it. Absolute paths. */
+export function changedSince(workspace: Workspace, start: ListStart): (at: string) => boolean {
+  const named = new Set<string>();
+  for (const record of workspace.archive.changes.newest()) {
+    if (start.isEnd(record.id)) break;
+    if (start.has(record)) for (const { at, from = at } of record.files) named.add(at).add(from);
+  }
+  return at => isWithinAny(at, named);
 }
 
 /** Copies get the time of the base in floating point, which may differ a little. What a tool writes has a new one. */
 const sameTimeMs = 1;
 
-/** Of a base on this machine: times of modification. */
-export class FileTimes implements BaseWrites {
+/** Of a base on this machine: its records, and times of modification. */
+export class LocalWrites implements BaseWrites {
   readonly #frozen: TreeView;
   readonly #live: LiveView;
   readonly #base: Workspace;
+  /** When the fork was made. */
+  readonly #made: number;
+  readonly #changed = new Map<string, (at: string) => boolean>();
 
   /** All changes of the base are recorded. */
-  constructor(frozen: TreeView, base: Workspace) {
+  constructor(frozen: TreeView, base: Workspace, made: number) {
     this.#frozen = frozen;
     this.#live = new LiveView(base);
     this.#base = base;
+    this.#made = made;
   }
 
-  last(path: string): WriteNumber | undefined {
-    return this.#live.at(path)?.modified;
-  }
-
-  isUnwritten(path: string, since: WriteNumber | "fork" | undefined): boolean {
-    const then = since === "fork" ? this.#frozen.at(path)?.modified : since;
-    const now = this.last(path);
-    return then !== undefined && now !== undefined && Math.abs(then - now) <= sameTimeMs;
+  isUnwritten(path: string, since: MergedWrite | "fork" | undefined): boolean {
+    if (since === undefined) return false;
+    const then = since === "fork" ? this.#frozen.at(path)?.modified : since.write;
+    const now = this.#live.at(path)?.modified;
+    if (then === undefined || now === undefined || Math.abs(then - now) > sameTimeMs) return false;
+    return !this.#isChanged(path, since === "fork" ? "" : since.change);
   }
 
   of(change: string): (path: string) => WriteNumber | undefined {
-    const later = new Set<string>();
-    for (const { id, files } of this.#base.archive.changes.newest()) {
-      if (id === change) return path => this.#unlessIn(later, path);
-      for (const { at, from } of files) for (const one of [at, from ?? at]) later.add(one);
-    }
-    return () => undefined;
+    return path => (this.#isChanged(path, change) ? undefined : this.#live.at(path)?.modified);
   }
 
-  #unlessIn(written: ReadonlySet<string>, path: string): WriteNumber | undefined {
-    const { absolute } = this.#live.pathOf(path);
-    return [absolute, ...pathsAbove(absolute)].some(one => written.has(one)) ? undefined : this.last(path);
+  /** Whether a change after this one names the path; after the fork was made, for an empty id. */
+  #isChanged(path: string, after: string): boolean {
+    let isNamed = this.#changed.get(after);
+    if (isNamed === undefined) {
+      const record = after === "" ? undefined : this.#base.archive.changes.get(after);
+      if (after !== "" && record === undefined) return true;
+      isNamed = changedSince(this.#base, record ? listStart(record) : listStart(undefined, this.#made));
+      this.#changed.set(after, isNamed);
+    }
+    return isNamed(this.#live.pathOf(path).absolute);
   }
 }
 
@@ -82,12 +103,9 @@ export class LogWrites implements BaseWrites {
     }
   }
 
-  last(path: string): WriteNumber {
-    return Math.max(0, ...[path, ...pathsAbove(path)].map(one => this.#last.get(one) ?? 0));
-  }
-
-  isUnwritten(path: string, since: WriteNumber | "fork" | undefined): boolean {
-    return this.last(path) === (since === "fork" ? 0 : since);
+  isUnwritten(path: string, since: MergedWrite | "fork" | undefined): boolean {
+    const last = Math.max(0, ...[path, ...pathsAbove(path)].map(one => this.#last.get(one) ?? 0));
+    return last === (since === "fork" ? 0 : since?.write);
   }
 
   of(change: string): () => WriteNumber | undefined {

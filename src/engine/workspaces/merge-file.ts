@@ -85,7 +85,7 @@ export async function mergeMasked(
  * Whether the base has at a masked path what it had. Contents are compared only if the file was not written, to notice a
  * program that resets times.
  */
-export async function isUnchangedMasked(
+async function isUnchangedMasked(
   before: SideAtPath | undefined,
   theirs: SideAtPath | undefined,
   isUnwritten: boolean,

@@ -141,6 +141,7 @@ class Planning implements MergePlan {
       if (!isMasked && !(await isVersionOf(before, loser))) return result;
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     }
+    if (isMasked) return result;
     if (!(await this.#isSettled(path, conflict, ours, theirs)))
       return { conflict: await withoutSettled(path, conflict, this.#input.bases, ours) };
     // Only the overlaps are resolved. Everything else that the base changed in the file is merged.
@@ -221,14 +222,15 @@ class Planning implements MergePlan {
     return true;
   }
 
-  #isSettled(
+  /** What a caller does not see, it cannot settle, and how the hidden lines of both sides compare would confirm a guess. */
+  async #isSettled(
     path: string,
     conflict: SideConflict,
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
   ): Promise<boolean> {
-    const { bases, isShownWhole, writes } = this.#input;
-    return isSettled(path, conflict, bases, { ours, theirs }, isShownWhole(path) ? undefined : writes);
+    const { bases, isShownWhole } = this.#input;
+    return isShownWhole(path) && (await isSettled(path, conflict, bases, { ours, theirs }));
   }
 
   /** The fork moved a file to one place and the base to another: it goes to one of them, with what both wrote. */

@@ -6,7 +6,6 @@ import type { WorkspaceStore } from "../store/store.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { TextOrigin } from "../workspace/rules.ts";
 import { isWithinAny, outermost } from "../workspace/within.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import {
   Bases,
   type ForkEvent,
@@ -17,7 +16,7 @@ import {
 } from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import { Ignored } from "./ignored.ts";
-import type { BaseWrites, WriteNumber } from "./masked-writes.ts";
+import type { BaseWrites } from "./masked-writes.ts";
 import {
   type Conflict,
   type MergePlan,
@@ -111,10 +110,8 @@ async function mergeOnce(trees: MergeTrees, bases: Bases, options: MergeOptions)
   const writes = await trees.origin.writesIn(trees.base);
   const plan = await planned(trees, bases, changes, writes, options.prefer);
   if (plan.conflicts.length > 0) {
-    const shown = withoutMasked(plan.conflicts, trees.base);
-    const isMasked = maskedIn(trees);
-    const lastWrite = (path: string) => (isMasked(path) ? writes.last(path) : undefined);
-    await remember(options, trees, await refusal(plan.conflicts, shown, lastWrite));
+    const shown = withoutMasked(plan.conflicts, maskedIn(trees));
+    await remember(options, trees, await refusal(plan.conflicts, shown));
     throw new Fault("merge_conflict", { name: trees.record.name, base: options.baseName, conflicts: shown });
   }
   const note = await merged(changes, plan.outcomes, trees, bases.undos);
@@ -302,11 +299,7 @@ async function merged(
 }
 
 /** Only what is shown can be resolved. A first conflict that is too large to be shown whole counts as shown. */
-async function refusal(
-  conflicts: readonly Conflict[],
-  shown: readonly MergeConflict[],
-  lastWrite: (path: string) => WriteNumber | undefined,
-): Promise<Recorded> {
+async function refusal(conflicts: readonly Conflict[], shown: readonly MergeConflict[]): Promise<Recorded> {
   const objects = new Map<string, Uint8Array>();
   const paths = Object.create(null) as Record<string, RefusedPath>;
   for (const [i, most] of shownLines(shown, "base").entries()) {
@@ -315,11 +308,10 @@ async function refusal(
     const cutAt = most < base.length ? base[most - 1]?.line : undefined;
     if (told === undefined && cutAt !== undefined && i > 0) continue;
     const isShown = ({ lines }: ToldOverlap) => cutAt === undefined || lines.theirs[1] <= cutAt + 1;
-    const [theirs, written] = [await recorded(sides.theirs, objects), lastWrite(path)];
     paths[path] = {
       reason,
       ours: await recorded(sides.ours, objects),
-      theirs: theirs && written !== undefined ? { ...theirs, written } : theirs,
+      theirs: await recorded(sides.theirs, objects),
       ...(contents && told === undefined && { contents }),
       ...(told && { told: told.filter((one, at) => isShown(one) || (i === 0 && at === 0)) }),
     };
@@ -353,11 +345,10 @@ function unlessFault(error: unknown): false {
 }
 
 /** Values that a rule masks are not shown in a refusal. */
-function withoutMasked(conflicts: readonly Conflict[], base: Workspace): MergeConflict[] {
-  const view = new LiveView(base);
+function withoutMasked(conflicts: readonly Conflict[], isMasked: (path: string) => boolean): MergeConflict[] {
   return conflicts.map(({ told: _told, sides: _sides, ...conflict }) => {
-    if (view.isShownWhole(conflict.path)) return conflict;
+    if (!isMasked(conflict.path)) return conflict;
     const { fork: _fork, base: _base, ...rest } = conflict;
-    return rest;
+    return { ...rest, masked: true };
   });
 }

@@ -2,8 +2,7 @@
 // reported. Only what was reported is settled; the rest of the contents is merged.
 import { isBinary } from "../text/detect.ts";
 import type { Bases, RefusedPath } from "./bases.ts";
-import type { BaseWrites } from "./masked-writes.ts";
-import { isUnchangedMasked, type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
+import { type MergedSide, mergedMode, type SideConflict } from "./merge-file.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
 import {
   editsSince,
@@ -35,34 +34,23 @@ export async function preferring(
 
 /**
  * Whether the fork has resolved a conflict since it was reported. A conflict about lines is resolved if every overlap is.
- * Any other is resolved if the fork has changed what it holds at the path, and the base still holds what was reported. A
- * masked file counts as changed if it was written again: its contents are not compared. `masked` has the writes of the base
- * then.
+ * Any other is resolved if the fork has changed what it holds at the path, and the base still holds what was reported.
  */
 export async function isSettled(
   path: string,
   { reason, told, contents }: SideConflict,
   bases: Bases,
   { ours, theirs }: { readonly ours: SideAtPath | undefined; readonly theirs: SideAtPath | undefined },
-  masked: BaseWrites | undefined,
 ): Promise<boolean> {
   const refused = bases.refused(path);
   const then = refused.find(one => one.reason === reason);
   if (reason === "modes" && !refused.some(one => isModeSettled(one, ours, theirs))) return false;
-  if (told !== undefined && masked === undefined)
+  if (told !== undefined)
     return told.length === 0
       ? then !== undefined
       : (await openOverlaps(told, path, bases, ours)).length === 0;
-  if (contents && masked === undefined) return await isContentSettled(refused, bases, ours, theirs);
-  if (then === undefined) return false;
-  const reported = bases.sideOf(then.theirs);
-  const isAsReported =
-    masked === undefined
-      ? await isSameSide(reported, theirs)
-      : await isUnchangedMasked(reported, theirs, masked.isUnwritten(path, then.theirs?.written));
-  if (!isAsReported) return false;
-  if (masked && ours?.kind === "file" && then.ours?.kind === "file")
-    return ours.stamp !== then.ours.stamp || ours.mode !== then.ours.mode;
+  if (contents) return await isContentSettled(refused, bases, ours, theirs);
+  if (then === undefined || !(await isSameSide(bases.sideOf(then.theirs), theirs))) return false;
   return !(await isSameSide(bases.sideOf(then.ours), ours));
 }
 
