@@ -63,7 +63,6 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/document/pdf.ts": "a bounded cache of texts, by version; the number of threads is bounded",
   "engine/edit/thread/program.ts": "inside the thread",
   "engine/edit/thread/thread.ts": "one thread for large texts, however many engines",
-  "engine/history/footprint.ts": "a bounded cache of hashes, valid by inode and times",
   "engine/regex/pool.ts": "the number of threads is bounded for the process",
   "engine/search/concurrency.ts": "searches compete for the same processors",
   "engine/search/globs.ts": "a bounded cache of compiled globs, by their text",

@@ -3,9 +3,9 @@
 // too many entries, the changes are reported as far as known and not recorded. Single contents that are not kept are
 // left out of the record.
 import { Fault } from "../fault.ts";
+import type { Archive } from "../workspace/archive/archive.ts";
 import { jsonSteps } from "../workspace/archive/json-steps.ts";
 import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
-import type { Objects } from "../workspace/archive/objects.ts";
 import type { OwnPaths } from "../workspace/commit/publication.ts";
 import {
   compareTrees,
@@ -31,9 +31,6 @@ const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
 const maxFileBytes = 4 * 1024 * 1024;
 
-/** Hashes of contents already kept, by file identity and times. For many commands of one process. */
-const known = new Map<string, string>();
-const mostKnown = 100_000;
 /** A file that changed just now may change again without another time, as clocks of file systems tick slowly. */
 const settledMs = 50;
 
@@ -140,7 +137,7 @@ export class Before implements Disposable {
     const others = await OthersChanges.watch(workspace);
     const running = workspace.announceCommand();
     try {
-      const before = await look(workspace, keeperOf(workspace.archive.objects), signal);
+      const before = await look(workspace, keeperOf(workspace.archive), signal);
       others.begin();
       return new Before(workspace, before, others, running);
     } catch (error) {
@@ -151,10 +148,11 @@ export class Before implements Disposable {
 
   /** The changes since then. Must be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
-    const { objects, changes: log } = this.#workspace.archive;
+    const { archive } = this.#workspace;
+    const { objects, changes: log } = archive;
     await this.#others.end();
     const id = log.newId(); // before the look: what is changed after it sorts after the command
-    const after = await look(this.#workspace, keeperOf(objects));
+    const after = await look(this.#workspace, keeperOf(archive));
     // Until this one is recorded, as other commands must see it.
     await this.#running.recordAlone();
     const own = await this.#others.without(this.#before, after);
@@ -191,18 +189,17 @@ function look(workspace: Workspace, keeper: Keeper, signal?: AbortSignal): Promi
 }
 
 /** Stores contents in the archive, except those already there. */
-function keeperOf(objects: Objects): Keeper {
+function keeperOf({ objects, keptFiles }: Archive): Keeper {
   return {
     maxBytes,
     async keep(_, entry, open) {
       const key = stateOf(entry);
-      const kept = known.get(key);
+      const kept = keptFiles.hash(key);
       if (kept !== undefined) return kept;
       if (entry.size > maxFileBytes) return undefined;
       using file = open();
       const hash = objects.put(await file.bytes(maxFileBytes));
-      if (known.size >= mostKnown) known.clear();
-      if (Number(entry.changed / 1_000_000n) < Date.now() - settledMs) known.set(key, hash);
+      if (Number(entry.changed / 1_000_000n) < Date.now() - settledMs) keptFiles.add(key, hash);
       return hash;
     },
   };

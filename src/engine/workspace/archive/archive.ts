@@ -7,6 +7,7 @@ import { gently, type Steps } from "../footprint/time-slice.ts";
 import type { Address } from "../system/held.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { jsonSteps } from "./json-steps.ts";
+import { KeptFiles } from "./kept-files.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
 import type { ByteRange, PendingContent, PendingRecord, Taken } from "./pending-record.ts";
@@ -51,6 +52,8 @@ interface Sources {
 export class Archive {
   /** The contents that undo needs. */
   readonly objects: Objects;
+  /** The files that commands found with these contents. */
+  readonly keptFiles: KeptFiles;
   /** Contents that were only read: edits that name a version are merged from them. Kept for a shorter time. */
   readonly reads: Objects;
   readonly changes: ChangeLog;
@@ -68,6 +71,7 @@ export class Archive {
     this.#state = state;
     this.#unflushed = new UnflushedFiles(state);
     this.objects = new Objects(state, catchUp, this.#unflushed);
+    this.keptFiles = new KeptFiles(this.objects);
     this.reads = new Objects(state, () => {}, { add() {} }, "reads");
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
     this.sightings = new Sightings(state);

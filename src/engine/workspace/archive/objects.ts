@@ -23,7 +23,7 @@ const packing = { level: 1 };
 const unpacking = { maxOutputLength: 512 * 1024 * 1024 };
 const packLater = promisify(deflateRaw);
 /** An object that is used again gets a new time, unless its time is recent. */
-const touchMs = 5 * 60_000;
+export const touchMs = 5 * 60_000;
 /** Longer than that, and longer than any change takes to be recorded. */
 const inUseMs = 30 * 60_000;
 
