@@ -4,12 +4,13 @@
 import { clock } from "../engine/clock.ts";
 import { Fault } from "../engine/fault.ts";
 import { isWithin } from "../engine/workspace/root.ts";
+import type { PolicySource } from "../engine/workspace/rules.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { AuditLog } from "../host/audit-log.ts";
 import { auditedChanges } from "../mcp/audited-change.ts";
 import { decisionOf } from "../mcp/recorded-call.ts";
 import { openCommandAudit } from "./audit.ts";
-import { openShown } from "./commands/shown-past.ts";
+import { openShown, shownRules } from "./commands/shown-past.ts";
 import type { Config } from "./config.ts";
 import { logOf } from "./log.ts";
 import { userName } from "./user-name.ts";
@@ -25,18 +26,24 @@ interface CommandAction {
 export class CommandAudit implements Disposable {
   readonly #config: Config;
   readonly #workspace: Workspace;
-  readonly #log: AuditLog | undefined;
+  readonly #records: { readonly log: AuditLog; readonly rules: PolicySource } | undefined;
 
-  /** Without `--audit`, nothing is recorded. Throws a UsageError if the log cannot be written. */
+  /**
+   * Without `--audit`, nothing is recorded. Throws a UsageError if the log cannot be written, or the policy cannot be
+   * read: after the change it would be too late.
+   */
   constructor(config: Config, workspace: Workspace) {
     this.#config = config;
     this.#workspace = workspace;
-    this.#log = openCommandAudit(config, workspace, logOf(config));
+    const rules = config.audit === undefined ? undefined : shownRules(config);
+    const log = openCommandAudit(config, workspace, logOf(config));
+    this.#records = log && rules && { log, rules };
   }
 
   /** Runs the command's work and records it. Rules are relative to the workspace's roots, and to these. */
   async record<T>(action: CommandAction, run: () => Promise<T>, roots: readonly string[] = []): Promise<T> {
-    if (this.#log === undefined) return await run();
+    if (this.#records === undefined) return await run();
+    const { log, rules } = this.#records;
     const changes: string[] = [];
     const note = (id: string) => void changes.push(id);
     const stop = [this.#workspace.onCommit(({ id }) => note(id)), this.#workspace.onRecord(note)];
@@ -49,7 +56,7 @@ export class CommandAudit implements Disposable {
       throw error;
     } finally {
       for (const end of stop) end();
-      this.#log.append(this.#entry(action, clock() - started, changes, failure, roots));
+      log.append(this.#entry(action, clock() - started, changes, failure, rules, roots));
     }
   }
 
@@ -58,6 +65,7 @@ export class CommandAudit implements Disposable {
     ms: number,
     changes: readonly string[],
     failure: { readonly error: unknown } | undefined,
+    rules: PolicySource,
     roots: readonly string[],
   ): Record<string, unknown> {
     const fault = failure?.error instanceof Fault ? failure.error.code : undefined;
@@ -68,7 +76,7 @@ export class CommandAudit implements Disposable {
     const holding = roots.filter(path =>
       changed.some(({ at, from = at }) => isWithin(at, path) || isWithin(from, path)),
     );
-    using shown = openShown(this.#config, [...own, ...holding]);
+    using shown = openShown(this.#config, rules, [...own, ...holding]);
     const source = {
       archive,
       hasRules: shown.hasRules,
@@ -91,6 +99,6 @@ export class CommandAudit implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#log?.[Symbol.dispose]();
+    this.#records?.log[Symbol.dispose]();
   }
 }

@@ -193,6 +193,26 @@ describe("commands that change files write to the audit log, too", () => {
     }
   });
 
+  it("one whose policy cannot be read changes nothing: the log could not say what it did", () => {
+    const { root, audit, state } = places();
+    const here = { cwd: root };
+    const write = JSON.stringify({ path: "b.txt", content: "one\n" });
+    expect(polyfs(["call", "--state-dir", state, "write_file", write], here).code).toBe(0);
+    expect(polyfs(["undo", "--state-dir", state], here).code).toBe(0);
+    const task = ["--workspaces", join(dirname(root), "workspaces")];
+    expect(polyfs(["workspace", "adopt", "main", root, ...task, "--state-dir", state]).code).toBe(0);
+    const policy = join(dirname(root), "policy.json");
+    writeFileSync(policy, "{");
+    const logged = ["--audit", audit, "--policy", policy, "--state-dir", state];
+    for (const args of [["redo"], ["undo"], ["workspace", "fork", "task", "--from", "main", ...task]]) {
+      const { code, stderr } = polyfs([...args, ...logged], here);
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(policy)]);
+    }
+    expect(readdirSync(root)).toEqual(["a.txt"]);
+    expect(polyfs(["workspace", "list", "--state-dir", state, ...task]).stdout).not.toContain("task");
+    expect(existsSync(audit)).toBe(false);
+  });
+
   it("the log has no hash of a file that a rule masks, though the commands may restore it", () => {
     const { root, audit, state } = places();
     writeFileSync(join(root, ".env"), "PIN=1234\n");

@@ -3,6 +3,7 @@
 import { dirname, parse } from "node:path";
 import { Fault } from "../../engine/fault.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
+import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { Workspace } from "../../engine/workspace/workspace.ts";
 import { createLog } from "../../mcp/log.ts";
 import { servedRoots } from "../../review/served-roots.ts";
@@ -15,7 +16,8 @@ export const revealOption = { help: "Show values that the policy masks, and file
 
 /** With `reveal`, everything is shown as it is. */
 export function openPast(config: Config, at: string, { reveal }: { readonly reveal: boolean }): ShownPast {
-  const workspace = openShown(reveal ? { ...config, policy: "none" } : config, [at, dirname(at)]);
+  const rules = shownRules(reveal ? { ...config, policy: "none" } : config);
+  const workspace = openShown(config, rules, [at, dirname(at)]);
   const shown = (path: string, bytes: Buffer) => {
     try {
       return workspace.shown(path, bytes);
@@ -34,10 +36,14 @@ export function openPast(config: Config, at: string, { reveal }: { readonly reve
   };
 }
 
-/** All that rules of the policy may be relative to, these directories among it, under the policy. */
-export function openShown(config: Config, paths: readonly string[]): Workspace {
+/** The policy, for what a command shows and records. Throws a UsageError if it cannot be used. */
+export function shownRules(config: Config): PolicySource {
+  return choosePolicy(config.policy, true, process.env, createLog(config["log-level"]));
+}
+
+/** All that rules may be relative to, these directories among it, under the rules. */
+export function openShown(config: Config, rules: PolicySource, paths: readonly string[]): Workspace {
   const state = config["state-dir"];
-  const rules = choosePolicy(config.policy, true, process.env, createLog(config["log-level"]));
   const open = (some: readonly string[]) =>
     Workspace.open(
       some.map((path): Grant => ({ path, access: "read-only" })),
