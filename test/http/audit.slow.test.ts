@@ -1,8 +1,11 @@
 // The audit and the figures: one line for each call, with whose it was and what it changed, and no content.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
 import { dialects } from "../../src/dialects/index.ts";
@@ -235,6 +238,38 @@ describe("the audit", () => {
     const traced = lines().slice(-3);
     expect(traced.map(({ trace }) => trace)).toEqual(Array(3).fill("1".repeat(32)));
     expect(traced.map(({ rpc }) => rpc)).toEqual(["tools/call", "tools/call", undefined]);
+  });
+
+  it("has the address of a request whose connection is reset, or whose body is cut off", async () => {
+    const { audit, lines } = auditFile();
+    const { url } = await serve([tree()], { audit, maxBodyBytes: 1000 });
+    const { hostname, port, host } = new URL(url);
+    const unexpected: unknown[] = [];
+    const note = (error: unknown) => void unexpected.push(error);
+    process.on("uncaughtException", note);
+    onTestFinished(() => void process.off("uncaughtException", note));
+    const last = (status: number) =>
+      expect.poll(() => lines().at(-1)).toMatchObject({ event: "refused", status, address: "127.0.0.1" });
+    for (let n = 0; n < 5; n++) {
+      const socket = connect(Number(port), hostname).on("error", () => {});
+      await once(socket, "connect");
+      await setTimeout(5); // the server has accepted it
+      socket.write(`CONNECT example.org:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      socket.resetAndDestroy();
+      await expect.poll(() => lines().length).toBe(n + 1);
+      await last(405);
+    }
+    const body = request(`${url}/mcp/polyfs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+    });
+    const answered = once(body, "response");
+    body.write(JSON.stringify("x".repeat(2000))); // without a length, so that it is read
+    const [{ statusCode }] = (await answered) as [IncomingMessage];
+    expect(statusCode).toBe(413);
+    await last(413);
+    body.destroy();
+    expect(unexpected).toEqual([]);
   });
 
   it("names the trace of a call, from its header or its envelope", async () => {

@@ -31,7 +31,8 @@ export class Bodies {
     const shape = new JsonShape();
     let bytes = 0;
     try {
-      for await (const chunk of request as AsyncIterable<Buffer>) {
+      // A refused request stays open: its connection is needed for the answer.
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         this.#hold(caller, chunk.length);
         if (bytes > this.#limit) throw this.#tooLarge();

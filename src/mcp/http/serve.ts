@@ -1,7 +1,7 @@
 // MCP over HTTP for many clients. Listens until shutdown; then accepts nothing new, lets running calls finish for a
 // while, and stops the rest.
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { mostOpenFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Log } from "../log.ts";
@@ -51,6 +51,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     options.tls,
     (request, response) => void front.handle(request, response),
   );
+  // A socket keeps an address that was asked for, also when its connection has been reset: for the record.
+  for (const event of ["connection", "secureConnection"])
+    server.on(event, ({ remoteAddress }: Socket) => remoteAddress);
   server.on("clientError", (error, socket) => front.handleBroken(error, socket));
   server.on("connect", (request: IncomingMessage, socket: Duplex) => front.handleConnect(request, socket));
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
