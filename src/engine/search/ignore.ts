@@ -60,9 +60,12 @@ export class IgnoreRules {
   /** All layers, in order of precedence. */
   readonly #deciding: readonly RuleLayer[];
   readonly #endings = new NameEndings();
-  readonly #number = ++made;
+  readonly #made: RulesByContent;
+  readonly #number: number;
 
-  private constructor(policy: IgnorePolicy, layers: Layers) {
+  private constructor(policy: IgnorePolicy, layers: Layers, made: RulesByContent) {
+    this.#made = made;
+    this.#number = ++made.latest;
     this.#policy = policy;
     this.#layers = layers;
     this.#deciding = sources.flatMap(source => [...chain(layers[source])]);
@@ -71,9 +74,10 @@ export class IgnoreRules {
 
   static of(policy: IgnorePolicy, root?: Root): IgnoreRules {
     const text = (policy.rules ? userExcludes(root) : undefined) ?? "";
-    return remembered(`${policy.rules} ${policy.hidden} ${text}`, () => {
+    const made = root?.caches.of(RulesByContent) ?? new RulesByContent();
+    return made.get(`${policy.rules} ${policy.hidden} ${text}`, () => {
       const user = text === "" ? undefined : { parent: undefined, path: "", rules: new RuleFile(text) };
-      return new IgnoreRules(policy, { user });
+      return new IgnoreRules(policy, { user }, made);
     });
   }
 
@@ -99,12 +103,12 @@ export class IgnoreRules {
       key += ` ${source} ${text.length} ${text}`;
     }
     if (added.size === 0) return this;
-    return remembered(key, () => {
+    return this.#made.get(key, () => {
       const layers: { -readonly [S in RuleSource]?: RuleLayer | undefined } = { ...this.#layers };
       for (const [source, text] of added) {
         layers[source] = { parent: this.#layers[source], path: below, rules: new RuleFile(text) };
       }
-      return new IgnoreRules(this.#policy, layers);
+      return new IgnoreRules(this.#policy, layers, this.#made);
     });
   }
 
@@ -127,24 +131,28 @@ export class IgnoreRules {
   }
 }
 
-let made = 0;
-const rulesByKey = new Map<string, IgnoreRules>();
 const maxRules = 10_000;
 const maxKeyLength = 4 * 1024 * 1024;
-let keyLength = 0;
 
-/** Rules by what they were made of, each once. */
-function remembered(key: string, make: () => IgnoreRules): IgnoreRules {
-  const before = rulesByKey.get(key);
-  if (before !== undefined) return before;
-  const rules = make();
-  keyLength += key.length;
-  if (rulesByKey.size === maxRules || keyLength > maxKeyLength) {
-    rulesByKey.clear();
-    keyLength = key.length;
+/** The rules of an engine by what they were made of, each once. */
+class RulesByContent {
+  /** The number of the rules that were made last. */
+  latest = 0;
+  readonly #rules = new Map<string, IgnoreRules>();
+  #keyLength = 0;
+
+  get(key: string, make: () => IgnoreRules): IgnoreRules {
+    const before = this.#rules.get(key);
+    if (before !== undefined) return before;
+    const rules = make();
+    this.#keyLength += key.length;
+    if (this.#rules.size === maxRules || this.#keyLength > maxKeyLength) {
+      this.#rules.clear();
+      this.#keyLength = key.length;
+    }
+    this.#rules.set(key, rules);
+    return rules;
   }
-  rulesByKey.set(key, rules);
-  return rules;
 }
 
 function* chain(layer: RuleLayer | undefined): Generator<RuleLayer> {

@@ -6,10 +6,12 @@
 import { clock } from "../clock.ts";
 import type { Directory, ListedDirectory } from "../workspace/directory.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../workspace/directory-stamp.ts";
+import type { Root } from "../workspace/root.ts";
 import { Listing } from "./listing.ts";
 
 const maxBytes = 64 * 1024 * 1024; // some 250,000 names
 const placeBytes = 500;
+const leewayMs = 500; // marks allow for more
 
 /** A directory below a root, with its listing. */
 export class CachedDirectory {
@@ -29,16 +31,61 @@ export class CachedDirectory {
   }
 }
 
+/** What is remembered below one root. */
 class CachedTree {
   readonly top = new CachedDirectory();
   bytes = 0;
 }
 
-/** By root, the most recently walked last. */
-const trees = new Map<string, CachedTree>();
+/** The listings that an engine remembers. */
+export class ListingCache {
+  /** By root, the most recently walked last. */
+  readonly #trees = new Map<string, CachedTree>();
+  /** How far the wall clock was ahead of the monotonic one. */
+  #ahead = Number.NEGATIVE_INFINITY;
+
+  /** The tree of a root, now the most recently walked. */
+  tree({ device, inode }: Root): CachedTree {
+    if (this.#clockWentBack()) this.#trees.clear();
+    const key = `${device}:${inode}`;
+    const before = this.#trees.get(key);
+    const tree = before === undefined || before.bytes > 0.9 * maxBytes ? new CachedTree() : before;
+    this.#trees.delete(key);
+    this.#trees.set(key, tree);
+    return tree;
+  }
+
+  /** How much room there is. */
+  get left(): number {
+    let bytes = maxBytes;
+    for (const tree of this.#trees.values()) bytes -= tree.bytes;
+    return bytes;
+  }
+
+  /** Evicts other trees until there is room, and returns how much there is. */
+  roomBeside(walked: CachedTree): number {
+    for (const [key, tree] of this.#trees) {
+      if (tree !== walked) this.#trees.delete(key);
+      if (this.left >= 0) break;
+    }
+    return this.left;
+  }
+
+  /**
+   * If the clock was set back, a time may repeat, and a change look unchanged. Setting it back and forth between two
+   * walks goes unnoticed; then a change would have to hit the exact tick of the previous one.
+   */
+  #clockWentBack(): boolean {
+    const now = Date.now() - clock();
+    const wentBack = now < this.#ahead - leewayMs;
+    this.#ahead = wentBack ? now : Math.max(this.#ahead, now);
+    return wentBack;
+  }
+}
 
 /** What one walk knows from earlier walks, and leaves for later ones. */
 export class Knowledge {
+  readonly #cache: ListingCache;
   readonly #tree: CachedTree;
   /** When the walk began. */
   readonly #began = Date.now();
@@ -50,13 +97,9 @@ export class Knowledge {
   readonly start: CachedDirectory | undefined;
 
   constructor({ root, path }: Directory) {
-    if (clockWentBack()) trees.clear();
-    const key = `${root.device}:${root.inode}`;
-    const before = trees.get(key);
-    this.#tree = before === undefined || before.bytes > 0.9 * maxBytes ? new CachedTree() : before;
-    trees.delete(key);
-    trees.set(key, this.#tree);
-    this.#left = left();
+    this.#cache = root.caches.of(ListingCache);
+    this.#tree = this.#cache.tree(root);
+    this.#left = this.#cache.left;
     let place: CachedDirectory | undefined = this.#tree.top;
     for (const name of path.slice(root.path.length).split("/")) {
       if (place !== undefined && name !== "") place = this.below(place, name);
@@ -126,12 +169,8 @@ export class Knowledge {
     this.#tree.bytes += bytes;
     this.#left -= bytes;
     if (this.#left >= 0) return;
-    for (const [key, tree] of trees) {
-      if (tree !== this.#tree) trees.delete(key);
-      this.#left = left();
-      if (this.#left >= 0) return;
-    }
-    this.#isFull = true;
+    this.#left = this.#cache.roomBeside(this.#tree);
+    this.#isFull = this.#left < 0;
   }
 
   /** Forgets places that are no longer directories, and everything below them. */
@@ -149,26 +188,4 @@ export class Knowledge {
       }
     }
   }
-}
-
-/** How much room there is. */
-function left(): number {
-  let bytes = maxBytes;
-  for (const tree of trees.values()) bytes -= tree.bytes;
-  return bytes;
-}
-
-/** How far the wall clock was ahead of the monotonic one. */
-let ahead = Number.NEGATIVE_INFINITY;
-const leewayMs = 500; // marks allow for more
-
-/**
- * If the clock was set back, a time may repeat, and a change look unchanged. Setting it back and forth between two
- * walks goes unnoticed; then a change would have to hit the exact tick of the previous one.
- */
-function clockWentBack(): boolean {
-  const now = Date.now() - clock();
-  const wentBack = now < ahead - leewayMs;
-  ahead = wentBack ? now : Math.max(ahead, now);
-  return wentBack;
 }

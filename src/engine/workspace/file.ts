@@ -2,6 +2,7 @@
 // range, so memory does not grow with the file.
 import { type BigIntStats, closeSync, constants, fstatSync, read, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
+import type { EngineCaches } from "./engine-caches.ts";
 import { faultOf, system } from "./errno.ts";
 import type { ResolvedPath } from "./resolve.ts";
 import { maxMaskedBytes, type Rules } from "./rules.ts";
@@ -40,12 +41,15 @@ export class OpenFile implements Disposable {
   /** Where the file really was when it was opened. */
   readonly path: string;
   readonly stat: Stat;
+  /** @internal */
+  readonly caches: EngineCaches;
   #held: Buffer | undefined;
   /** The masked text, where a rule wants it. */
   #shown: Buffer | undefined;
 
-  private constructor(fd: number, given: string, path: string, stat: Stat) {
+  private constructor(fd: number, given: string, path: string, stat: Stat, caches: EngineCaches) {
     this.#fd = fd;
+    this.caches = caches;
     this.given = given;
     this.path = path;
     this.stat = stat;
@@ -72,7 +76,7 @@ export class OpenFile implements Disposable {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });
       }
-      const file = new OpenFile(fd, given, path, statOf(stats));
+      const file = new OpenFile(fd, given, path, statOf(stats), root.caches);
       return contents === "masked" ? file.#masked(root.rules) : file;
     } catch (error) {
       throw faultOf(error, given);
@@ -86,7 +90,8 @@ export class OpenFile implements Disposable {
     try {
       const whole = this.readNow(0, Math.min(this.stat.size, maxMaskedBytes) + 1);
       const shown = rules.shown(this.path, whole, this.given);
-      const masked = new OpenFile(this.#fd, this.given, this.path, { ...this.stat, size: shown.length });
+      const stat = { ...this.stat, size: shown.length };
+      const masked = new OpenFile(this.#fd, this.given, this.path, stat, this.caches);
       masked.#shown = shown;
       return masked;
     } catch (error) {

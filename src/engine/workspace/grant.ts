@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { liesInConcealed } from "./concealed.ts";
+import type { EngineCaches } from "./engine-caches.ts";
 import { display } from "./handle.ts";
 import { parsePath, type WorkspacePath } from "./path.ts";
 import { reserveIn } from "./reserved.ts";
@@ -21,6 +22,7 @@ export interface Grant {
 /** The same directory twice is one root; read-write wins. */
 export function openRoots(
   grants: readonly Grant[],
+  caches: EngineCaches,
   source?: PolicySource,
   narrowing?: readonly PolicySource[],
 ): Root[] {
@@ -28,7 +30,7 @@ export function openRoots(
   const rules = new Rules(source, narrowing);
   reserveIn(grants.map(({ path, access }) => ({ path: resolve(path), access })));
   for (const grant of grants) {
-    const root = new Root(resolve(grant.path), grant.access, undefined, rules);
+    const root = new Root(resolve(grant.path), grant.access, undefined, rules, caches);
     if (liesInConcealed(root.handle)) {
       for (const opened of [root, ...roots]) opened[Symbol.dispose]();
       throw new Fault("permission_denied", { path: grant.path }); // it is the server's own
@@ -56,6 +58,7 @@ export function rootAt(roots: readonly Root[], path: WorkspacePath, access?: Acc
     root.access === "read-only" ? "read-only" : (access ?? root.access),
     handle,
     root.rules,
+    root.caches,
   );
 }
 

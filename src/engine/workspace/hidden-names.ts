@@ -11,31 +11,19 @@ export interface HidingRules {
   readonly decide: (at: string) => Decision;
 }
 
-/** The sets of rules that were in use last, the latest first. */
-const recent: HiddenNames[] = [];
 const mostRecent = 16;
 
 export class HiddenNames {
   readonly #rules: HidingRules;
   readonly #endings = new NameEndings();
 
-  private constructor(rules: HidingRules) {
+  constructor(rules: HidingRules) {
     this.#rules = rules;
     for (const { deniedEndings } of rules.policies) this.#endings.addAll(deniedEndings);
   }
 
-  /** The same object for the same rules. */
-  static of(rules: HidingRules): HiddenNames {
-    const at = recent.findIndex(one => one.isOf(rules.policies) && isSame(one.#rules.bases, rules.bases));
-    const hidden = recent[at] ?? new HiddenNames(rules);
-    if (at >= 0) recent.splice(at, 1);
-    recent.unshift(hidden);
-    recent.length = Math.min(recent.length, mostRecent);
-    return hidden;
-  }
-
-  isOf(policies: readonly Policy[]): boolean {
-    return isSame(this.#rules.policies, policies);
+  isOf(policies: readonly Policy[], bases = this.#rules.bases): boolean {
+    return isSame(this.#rules.policies, policies) && isSame(this.#rules.bases, bases);
   }
 
   /** Whether `name` is hidden in `directory`, which is not hidden itself. */
@@ -43,6 +31,22 @@ export class HiddenNames {
     if (!this.#endings.mayHave(name)) return false;
     const { policies, decide } = this.#rules;
     return policies.some(one => one.mayHide(name)) && decide(`${directory}/${name}`).contents === "none";
+  }
+}
+
+/** The sets of rules that the callers of one engine were under last, the latest first. */
+export class RecentHiddenNames {
+  readonly #recent: HiddenNames[] = [];
+
+  /** The same object for the same rules. */
+  of(rules: HidingRules): HiddenNames {
+    const recent = this.#recent;
+    const at = recent.findIndex(one => one.isOf(rules.policies, rules.bases));
+    const hidden = recent[at] ?? new HiddenNames(rules);
+    if (at >= 0) recent.splice(at, 1);
+    recent.unshift(hidden);
+    recent.length = Math.min(recent.length, mostRecent);
+    return hidden;
   }
 }
 

@@ -23,8 +23,22 @@ interface KnownMarks {
   readonly latest: LineMark | undefined;
 }
 
-/** By identity and state of the file; those used last are at the end. */
-const known = new Map<string, KnownMarks>();
+/** The marks of the files that an engine read last. */
+class MarkedFiles {
+  /** By identity and state of the file; those used last are at the end. */
+  readonly #files = new Map<string, KnownMarks>();
+
+  get(state: string): KnownMarks | undefined {
+    return this.#files.get(state);
+  }
+
+  set(state: string, marks: KnownMarks): void {
+    this.#files.delete(state);
+    this.#files.set(state, marks);
+    const [oldest] = this.#files.keys();
+    if (this.#files.size > maxFiles && oldest !== undefined) this.#files.delete(oldest);
+  }
+}
 
 /** The known marks of a file, and those learnt while it is read again. */
 export class LineMarks {
@@ -37,7 +51,7 @@ export class LineMarks {
   constructor(file: OpenFile) {
     this.#file = file;
     this.#state = file.size < worthwhileBytes ? undefined : stateOf(file);
-    const before = this.#state === undefined ? undefined : known.get(this.#state);
+    const before = this.#state === undefined ? undefined : file.caches.of(MarkedFiles).get(this.#state);
     this.#marks = [...(before?.marks ?? [])];
     this.#latest = before?.latest;
   }
@@ -76,11 +90,6 @@ export class LineMarks {
   keep(): void {
     if (this.#state === undefined || (this.#marks.length === 0 && this.#latest === undefined)) return;
     if (this.#grown && stateOf(this.#file) !== this.#state) return;
-    known.delete(this.#state);
-    known.set(this.#state, { marks: this.#marks, latest: this.#latest });
-    for (const oldest of known.keys()) {
-      if (known.size <= maxFiles) break;
-      known.delete(oldest);
-    }
+    this.#file.caches.of(MarkedFiles).set(this.#state, { marks: this.#marks, latest: this.#latest });
   }
 }

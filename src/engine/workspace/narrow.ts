@@ -31,7 +31,7 @@ export function narrow(roots: readonly Root[], directories: readonly string[]): 
         reached !== undefined && byDescriptor && !isOwnMount(handle, reached) ? undefined : reached;
       if (holder === undefined || inside.includes(holder)) handle.close();
       else {
-        const root = new Root(directory, holder.access, handle, holder.rules);
+        const root = new Root(directory, holder.access, handle, holder.rules, holder.caches);
         own.push(root);
         inside.unshift(root);
       }

@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { foldName } from "../text/fold-name.ts";
+import { EngineCaches } from "./engine-caches.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { Rules } from "./rules.ts";
@@ -38,9 +39,19 @@ export class Root implements Disposable {
   /** The rules about what is in it. @internal */
   readonly rules: Rules;
 
+  /** What its engine remembers about the files in it. @internal */
+  readonly caches: EngineCaches;
+
   /** `held` is the directory, if it is already open; the root takes it over. @internal */
-  constructor(spelling: string, access: Access, held?: Handle, rules = new Rules()) {
+  constructor(
+    spelling: string,
+    access: Access,
+    held?: Handle,
+    rules = new Rules(),
+    caches = new EngineCaches(),
+  ) {
     this.rules = rules;
+    this.caches = caches;
     this.spelling = ownForm(spelling);
     this.access = access;
     this.#handle = held ?? system(spelling, () => Handle.open(spelling));
@@ -61,7 +72,7 @@ export class Root implements Disposable {
 
   /** The same directory under these rules, held a second time. The caller disposes of it. @internal */
   withRules(rules: Rules): Root {
-    return new Root(this.spelling, this.access, Handle.open(this.handle.address), rules);
+    return new Root(this.spelling, this.access, Handle.open(this.handle.address), rules, this.caches);
   }
 
   /** The directory itself. @internal */

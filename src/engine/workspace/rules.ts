@@ -11,7 +11,7 @@ import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isPdf } from "../text/detect.ts";
-import { HiddenNames } from "./hidden-names.ts";
+import { type HiddenNames, RecentHiddenNames } from "./hidden-names.ts";
 import { isWithin, pathsAbove } from "./within.ts";
 
 /** The policies of a server, which may be replaced while it runs. */
@@ -47,11 +47,17 @@ export class Rules {
   readonly #source: PolicySource;
   readonly #more: readonly PolicySource[];
   readonly #bases: Base[] = [];
+  readonly #recent: RecentHiddenNames;
   #hidden: HiddenNames | undefined;
 
-  constructor(source: PolicySource = noPolicies, more: readonly PolicySource[] = []) {
+  constructor(
+    source: PolicySource = noPolicies,
+    more: readonly PolicySource[] = [],
+    recent = new RecentHiddenNames(),
+  ) {
     this.#source = source;
     this.#more = more;
+    this.#recent = recent;
   }
 
   /** A root that relative globs are read against. */
@@ -62,7 +68,7 @@ export class Rules {
 
   /** The same rules and some more: together they only narrow. */
   and(more: PolicySource): Rules {
-    const both = new Rules(this.#source, [...this.#more, more]);
+    const both = new Rules(this.#source, [...this.#more, more], this.#recent);
     append(both.#bases, this.#bases);
     return both;
   }
@@ -128,7 +134,7 @@ export class Rules {
     if (this.#hidden?.isOf(policies)) return this.#hidden;
     if (policies.every(policy => policy.isEmpty)) return undefined;
     const bases = [...this.#bases];
-    this.#hidden = HiddenNames.of({ policies, bases, decide: at => this.#decide(at, policies) });
+    this.#hidden = this.#recent.of({ policies, bases, decide: at => this.#decide(at, policies) });
     return this.#hidden;
   }
 

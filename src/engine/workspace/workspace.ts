@@ -20,6 +20,7 @@ import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
+import { EngineCaches } from "./engine-caches.ts";
 import { stateDirectory, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
@@ -66,6 +67,7 @@ export interface WritingOptions {
 interface Shared {
   readonly listeners: Set<CommitListener>;
   readonly attendance: Attendance;
+  readonly caches: EngineCaches;
   readonly recordListeners: Set<(id: string) => void>;
   readonly replications: Set<Replication>;
   readonly recentReads: RecentContents;
@@ -94,7 +96,8 @@ export class Workspace implements Disposable {
   /** Opens the granted directories. The same directory twice is one root; read-write wins. @internal */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
     const attendance = attendanceAt(writing.state);
-    const roots = openRoots(grants, writing.rules);
+    const caches = new EngineCaches();
+    const roots = openRoots(grants, caches, writing.rules);
     attendance.grant(roots);
     attendance.attend();
     return new Workspace(roots, writing, roots, {
@@ -103,6 +106,7 @@ export class Workspace implements Disposable {
       replications: new Set(),
       recentReads: new RecentContents(),
       attendance,
+      caches,
       written: false,
       recorded: false,
     });
@@ -150,7 +154,7 @@ export class Workspace implements Disposable {
       this.#writing.state,
     );
     const { rules, narrowing } = this.#writing;
-    const roots = openRoots(grants, rules, narrowing);
+    const roots = openRoots(grants, this.#shared.caches, rules, narrowing);
     if (!entered) refuseDecidingFiles(roots, this.#writing.decidingFiles);
     this.#shared.attendance.grant(roots);
     const other = new Workspace(roots, this.#confined, roots, this.#shared);

@@ -12,8 +12,6 @@ import { onWindows } from "../windows-path.ts";
 /** File systems write everything out within minutes: the entries of a directory that changed earlier are durable. */
 const recentMs = 10 * 60_000;
 const deepest = 4096;
-/** Directories whose parents a commit has flushed: they are made before anything is put into them. */
-const reachable = new WeakMap<HeldDirectories, Set<number>>();
 
 /**
  * Flushes a directory and those above it, up to the first that has not changed for a while. The process that made
@@ -22,9 +20,8 @@ const reachable = new WeakMap<HeldDirectories, Set<number>>();
 export function makeDurable(places: HeldDirectories, place: number): void {
   if (onWindows) return;
   flush(places.handle(place).address);
-  const done = reachable.get(places) ?? new Set();
-  if (done.has(place)) return;
-  reachable.set(places, done.add(place));
+  if (places.reachable.has(place)) return;
+  places.reachable.add(place);
   if (byDescriptor) flushAbove(places.handle(place));
   else flushNewAbove(places, place);
 }

@@ -58,6 +58,8 @@ export function entryKey({ place, name }: EntryRef): string {
 
 export class HeldDirectories implements Disposable {
   readonly records: DirectoryRecord[] = [];
+  /** Those whose parents the commit has flushed: they are made before anything is put into them. */
+  readonly reachable = new Set<number>();
   /** The directories that changes name an entry in, by the path that led there. */
   readonly existingParents = new Map<string, ExistingParent>();
   /** The same for directories that the commit creates. */
