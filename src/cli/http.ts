@@ -56,7 +56,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   refuseUnshared(config, engine.workspace);
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
   if (workspaces !== undefined)
-    for (const name of ["audit", "tokens", "tls-key"] as const) {
+    for (const name of ["audit", "tokens", "tls-cert", "tls-key"] as const) {
       const file = config[name];
       if (file !== undefined) await refuseInWorkspaces(`--${name}`, file, workspaces);
     }

@@ -310,12 +310,14 @@ it("an audit log or a tokens file that callers may write is refused, whichever w
   expect(lstatSync(audit).isFile()).toBe(true);
 });
 
-it("an audit log or a tokens file in a workspace that callers may enter is refused at the start", () => {
+it("a file of the operator in a workspace that callers may enter is refused at the start", () => {
   const { root, state } = places();
   const workspaces = ["--workspaces", join(dirname(root), "workspaces"), "--state-dir", state];
   expect(polyfs(["workspace", "adopt", "here", root, ...workspaces])).toMatchObject({ code: 0 });
-  for (const option of ["--audit", "--tokens"]) {
-    const { code, stderr } = polyfs(["--http", "0", option, join(root, "file"), ...workspaces]);
+  const tls = ["--tls-cert", join(dirname(root), "cert"), "--tls-key", join(dirname(root), "key")];
+  for (const option of ["--audit", "--tokens", "--tls-cert", "--tls-key"]) {
+    const others = tls.includes(option) ? tls : [];
+    const { code, stderr } = polyfs(["--http", "0", ...others, option, join(root, "file"), ...workspaces]);
     expect([option, code, stderr]).toEqual([option, 2, expect.stringContaining("is in the workspace here")]);
   }
   expect(readdirSync(root)).toEqual(["a.txt"]);

@@ -27,6 +27,8 @@ export function grantsIn(
     ...read.map(path => ({ path: resolve(fromHome(path)), access: "read-only" as const })),
   ];
   for (const { path, access } of grants) refuseMissing(path, access);
+  const twice = grants.find(({ path }, index) => grants.findIndex(one => one.path === path) < index);
+  if (twice !== undefined) throw new UsageError(`${twice.path} is named twice`);
   return grants.length === 0 ? undefined : grants;
 }
 

@@ -93,11 +93,14 @@ async function add(file: string, name: string, { own, each, config }: Given): Pr
   const tools = own.get("tools")?.split(",");
   const effects = own.get("effects")?.split(",");
   await refuseUnusableTools(tools, dialect, effects ?? ["reads", "writes"]);
+  const roots = grantsIn(each("read"), each("write"));
+  if (roots !== undefined && own.has("workspace"))
+    throw new UsageError("--workspace has no effect with --read or --write: a token is for either");
   const secret = newToken();
   const record = {
     name,
     hash: hashText(secret),
-    roots: grantsIn(each("read"), each("write")),
+    roots,
     effects,
     tools,
     dialect,

@@ -36,6 +36,7 @@ export interface HttpService {
 }
 
 const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 };
+const tlsVersions = { minVersion: "TLSv1.2" } as const;
 /** Every refusal is ours, for the record; also that of a request without a Host. */
 const refusals = { requireHostHeader: false };
 
@@ -89,7 +90,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     url: urlOf(server, address, options.tls === undefined ? "http" : "https"),
     metricsUrl: figures && options.metricsAddress && urlOf(figures, options.metricsAddress, "http"),
     renew(certificate) {
-      if ("setSecureContext" in server) server.setSecureContext(certificate);
+      if ("setSecureContext" in server) server.setSecureContext({ ...certificate, ...tlsVersions });
     },
     close() {
       if (ended !== undefined) now();
@@ -104,7 +105,7 @@ type RequestListener = import("node:http").RequestListener;
 async function createListener(tls: Certificate | undefined, listener: RequestListener) {
   if (tls === undefined) return limited(createHttpServer({ ...timeouts, ...refusals }, listener));
   const { createServer: createHttpsServer } = await import("node:https");
-  return limited(createHttpsServer({ ...timeouts, ...refusals, ...tls, minVersion: "TLSv1.2" }, listener));
+  return limited(createHttpsServer({ ...timeouts, ...refusals, ...tls, ...tlsVersions }, listener));
 }
 
 /** Connections come before authentication: half of the descriptors stay free for the files of calls. */
