@@ -74,34 +74,49 @@ class DeclarationWalk {
     return this.#found;
   }
 
-  /** Whether a declaration may be in a node, besides `own` ones that begin with it. */
-  #holdsAny(node: Node, own: number): boolean {
+  /** How many nodes that may be declarations begin before an offset. */
+  #startsBefore(offset: number): number {
     let [low, high] = [0, this.#starts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#starts[middle] ?? 0) < node.startIndex) low = middle + 1;
+      if ((this.#starts[middle] ?? 0) < offset) low = middle + 1;
       else high = middle;
     }
-    const start = this.#starts[low + own];
+    return low;
+  }
+
+  /** Whether a declaration may be in a node, besides `own` ones that begin with it. */
+  #holdsAny(node: Node, own: number): boolean {
+    const start = this.#starts[this.#startsBefore(node.startIndex) + own];
     return start !== undefined && start < node.endIndex;
   }
 
   #children(node: Node, parent: number, depth: number): void {
     if (depth > deepest) return;
-    let lead: Node | undefined; // the first of the comments and decorators right above the next node
-    let last: Node | undefined;
-    for (const child of node.namedChildren) {
-      if (child === null || this.#found.length >= most) continue;
-      if (lead !== undefined && last !== undefined && !this.#touch(last, child)) lead = undefined;
+    const children = node.namedChildren;
+    let next = this.#startsBefore(node.startIndex);
+    for (const [i, child] of children.entries()) {
+      // Where a node ends is a call, where the next one begins is not: most nodes are passed over without a call.
+      const end = children[i + 1]?.startIndex ?? node.endIndex;
+      const first = this.#starts[next];
+      if (first === undefined || this.#found.length >= most) return;
+      if (child === null || first >= end) continue;
       const role = this.#roleOf(child.type);
-      if (role.isAbove) {
-        if (lead === undefined && this.#opensLine(child)) lead = child;
-      } else {
-        this.#visit(child, role, { top: lead?.startIndex ?? child.startIndex, parent, depth });
-        lead = undefined;
-      }
-      last = child;
+      const top = this.#lead(children, i)?.startIndex ?? child.startIndex;
+      if (!role.isAbove) this.#visit(child, role, { top, parent, depth });
+      while ((this.#starts[next] ?? end) < end) next++;
     }
+  }
+
+  /** The first of the comments and decorators right above a node. */
+  #lead(siblings: readonly (Node | null)[], at: number): Node | undefined {
+    let found: Node | undefined;
+    for (let i = at; i > 0; i--) {
+      const [above, below] = [siblings[i - 1], siblings[i]];
+      if (!above || !below || !this.#roleOf(above.type).isAbove || !this.#touch(above, below)) break;
+      if (this.#opensLine(above)) found = above;
+    }
+    return found;
   }
 
   #visit(node: Node, role: NodeRole, { top, parent, depth }: WalkPosition): void {

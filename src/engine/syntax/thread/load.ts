@@ -7,13 +7,8 @@ import { unpacked } from "#grammars";
 import { once } from "../../once.ts";
 import type { Grammar } from "../language.ts";
 
-/**
- * Tier-up at once is off permanently: it would apply to each function of ours that is compiled on first use. Other modules
- * are optimized as they get hot, which is V8's default and depends on the second flag. A module keeps the value that the
- * second flag had when the module was made.
- */
-const eagerTierUp = "wasm-tier-up";
-const tierUpWhenHot = "wasm-dynamic-tiering";
+/** Optimize functions when they are compiled, or later when they are hot. */
+const optimizing = ["wasm-tier-up", "wasm-dynamic-tiering"];
 
 /** What of WebAssembly is used here; Node's types lack it. */
 declare const WebAssembly: {
@@ -24,29 +19,46 @@ declare const WebAssembly: {
 const runtime = once(() => Parser.init({ instantiateWasm }));
 const languages = new Map<Grammar, Language>();
 
-export async function languageFor(grammar: Grammar): Promise<Language> {
+/** Of one thread; parsers of different grammars can be used in turn. */
+export async function parserOf(grammar: Grammar): Promise<Parser> {
   await runtime();
+  return unoptimized(() => {
+    const parser = new Parser();
+    parser.setLanguage(languageOf(grammar));
+    return parser;
+  });
+}
+
+function languageOf(grammar: Grammar): Language {
   const known = languages.get(grammar);
   if (known !== undefined) return known;
-  const language = Language.loadSync(compiled(grammar));
+  const language = Language.loadSync(new WebAssembly.Module(unpacked(grammar)));
   languages.set(grammar, language);
   return language;
 }
 
 function instantiateWasm(imports: object, done: (instance: object, module: object) => void): object {
-  const module = compiled("runtime");
-  const instance = new WebAssembly.Instance(module, imports);
-  done(instance, module);
-  return instance.exports;
+  return unoptimized(() => {
+    const module = new WebAssembly.Module(unpacked("runtime"));
+    const instance = new WebAssembly.Instance(module, imports);
+    done(instance, module);
+    return instance.exports;
+  });
 }
 
-/** Flags belong to the whole process, so the second one is set back at once. */
-function compiled(name: Grammar | "runtime"): object {
-  const bytes = unpacked(name);
-  for (const flag of [eagerTierUp, tierUpWhenHot]) setFlagsFromString(`--no-${flag}`);
+let depth = 0;
+
+/**
+ * What the parser's functions are called in. V8 compiles a function when it is first called, and some of its versions
+ * read these flags then, others when the module is made. They belong to the whole process and are set back at once:
+ * with other flags than its own, Node starts threads and loads its modules without their compiled code, which takes
+ * twice as long.
+ */
+export function unoptimized<T>(use: () => T): T {
+  if (depth++ === 0) for (const flag of optimizing) setFlagsFromString(`--no-${flag}`);
   try {
-    return new WebAssembly.Module(bytes);
+    return use();
   } finally {
-    setFlagsFromString(`--${tierUpWhenHot}`);
+    if (--depth === 0) for (const flag of optimizing) setFlagsFromString(`--${flag}`);
   }
 }

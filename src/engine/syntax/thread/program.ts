@@ -1,6 +1,6 @@
 // The parsing thread. Grammars are unpacked on first use.
 import { parentPort } from "node:worker_threads";
-import { type Node, Parser, type Tree } from "web-tree-sitter";
+import type { Node, Parser, Tree } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
 import { bracketError } from "./cpp-brackets.ts";
 import { directiveErrors, withoutNullDirectives } from "./cpp-directives.ts";
@@ -11,7 +11,7 @@ import { errorsIn } from "./errors.ts";
 import { goErrors } from "./go-rules.ts";
 import { javaErrors } from "./java-rules.ts";
 import { isLarge, LargeFiles } from "./large.ts";
-import { languageFor } from "./load.ts";
+import { parserOf, unoptimized } from "./load.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { withNamelessClasses } from "./nameless-classes.ts";
 import { kindAt } from "./node-kind.ts";
@@ -59,9 +59,18 @@ async function answer(request: ParseRequest, spent?: (ms: number) => void): Prom
   const known = recent.same(grammar, text);
   const found = known ?? (await parsed({ ...request, text }, spent));
   if (found === undefined) return undefined;
-  const { tree } = found;
+  return unoptimized(() => answerFrom({ ...found, text, isKnown: known !== undefined }, request));
+}
+
+/** `text` is the parser's input. */
+function answerFrom(
+  found: ParsedTree & { readonly text: string; readonly isKnown: boolean },
+  request: ParseRequest,
+): ParseAnswer["parsed"] {
+  const { grammar } = request;
+  const { tree, text } = found;
   let errors = found.errors;
-  let isKept = known !== undefined;
+  let isKept = found.isKnown;
   try {
     if (request.rules) errors ??= [...errorsIn(tree.rootNode), ...refusals(found, text, grammar)];
     const described = describe(request, tree.rootNode, errors ?? errorsIn(tree.rootNode));
@@ -135,10 +144,5 @@ async function parsed(request: ParseRequest, spent?: (ms: number) => void): Prom
 }
 
 async function parserFor(grammar: Grammar): Promise<Parser> {
-  const known = free.get(grammar)?.pop();
-  if (known !== undefined) return known;
-  const language = await languageFor(grammar);
-  const parser = new Parser();
-  parser.setLanguage(language);
-  return parser;
+  return free.get(grammar)?.pop() ?? (await parserOf(grammar));
 }

@@ -2,6 +2,7 @@
 // A parser that is interrupted may recover from errors in another way afterwards, so the slices are counted in steps of
 // the parser: with slices of a certain time, the errors of one text would differ from run to run.
 import type { Parser, Tree } from "web-tree-sitter";
+import { unoptimized } from "./load.ts";
 
 /** About 2 ms where the text parses; where hardly anything does, a step may take a hundred times as long. */
 const sliceSteps = 20;
@@ -26,11 +27,12 @@ export async function treeOf(
   for (;;) {
     const elapsed = stopwatch();
     let steps = 0;
-    const tree = parser.parse(text, base, { progressCallback: () => ++steps > sliceSteps });
+    const slice = { progressCallback: () => ++steps > sliceSteps };
+    const tree = unoptimized(() => parser.parse(text, base, slice));
     if (tree !== null) return tree;
-    const slice = elapsed();
-    all += slice;
-    turn += slice;
+    const ms = elapsed();
+    all += ms;
+    turn += ms;
     spent?.(all);
     if (all > maxMs) return undefined;
     if (turn < turnMs) continue;
