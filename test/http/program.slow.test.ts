@@ -121,7 +121,10 @@ describe("polyfs token", () => {
     [["add", "x", "--read", "/no/such/directory"], "no such directory"],
     [["add", "x", "--write", "/etc/hostname"], "not a directory"],
     [["add", "x", "--read", "/etc", "--write", "/etc/"], "/etc is named twice"],
-    [["add", "x", "--workspace", "main", "--write", "/etc"], "--workspace has no effect with --read or --write"],
+    [
+      ["add", "x", "--workspace", "main", "--write", "/etc"],
+      "--workspace has no effect with --read or --write",
+    ],
     [["add", "x", "--tools", "read_file,raed_file"], 'no tool "raed_file"'],
     [["add", "x", "--dialect", "fs", "--tools", "write_file"], 'no tool "write_file" in fs'],
     [["rotate", "nobody"], "cannot be read"],
