@@ -97,6 +97,54 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "host/telemetry/tracer.ts": "a page of random bytes",
 };
 
+/** Phrases of three words and more in the engine, which is to return data. */
+const wordsInTheEngine: { readonly [file: string]: string } = {
+  "engine/document/buffer-bound.ts": "the message that V8 has",
+  "engine/edit/thread/thread.ts": "an error of programming",
+  "engine/edit/notation/envelope.ts": "a line of the notation",
+  "engine/edit/notation/unified.ts": "lines of git",
+  "engine/glob/pattern.ts": "kinds of the parts of a pattern",
+  "engine/history/uncovered.ts": "a code of the audit log, which verifiers read",
+  "engine/history/undo.ts": "names what is missing of an object",
+  "engine/regex/pool.ts": "an error of programming",
+  "engine/replica/contents.ts": "`detail` of a damaged store",
+  "engine/replica/entry-body.ts": "`detail` of a store of a newer version",
+  "engine/replica/filling.ts": "lines of the log",
+  "engine/replica/open-replica.ts": "`detail`: at the start, for the operator",
+  "engine/replica/read-log.ts": "`detail` of a damaged store",
+  "engine/replica/replica-note.ts": "`detail`: at the start, for the operator",
+  "engine/replica/replica.ts": "lines of the log, and `detail` of a store",
+  "engine/replica/store-faults.ts": "`detail` of a store",
+  "engine/replica/store-reach.ts": "lines of the log",
+  "engine/shell/find-bubblewrap.ts": "what `doctor` advises about this system",
+  "engine/shell/overlay.ts": "`reason` of `not_mounted`, beside the messages of mount(8)",
+  "engine/shell/sandbox.ts": "what `doctor` advises about this system",
+  "engine/shell/seatbelt.ts": "what `doctor` advises about this system",
+  "engine/store/copy-store.ts": "`detail` of a store",
+  "engine/store/directory/directory-store.ts": "`detail` of a damaged store",
+  "engine/store/directory/registry.ts": "`detail` of a damaged store",
+  "engine/store/open-store.ts": "`detail`: at the start, for the operator",
+  "engine/store/postgres/collect.ts": "SQL",
+  "engine/store/postgres/connection.ts": "`detail`: at the start, for the operator",
+  "engine/store/postgres/postgres-store.ts":
+    "SQL, and `detail` of a store, beside the messages of PostgreSQL",
+  "engine/store/postgres/schema.ts": "SQL",
+  "engine/store/postgres/statements.ts": "SQL",
+  "engine/store/s3/bucket.ts": "`detail` of a store, beside the messages of the service",
+  "engine/store/s3/s3-store.ts": "`detail` of a damaged store",
+  "engine/syntax/python-standard.ts": "names of modules",
+  "engine/text/codec.ts": "what a parameter is to be",
+  "engine/text/diff.ts": "a line of diffs",
+  "engine/text/mime.ts": "suffixes of names",
+  "engine/workspace/commit/step.ts": "the message that the system would have",
+  "engine/workspace/errno.ts": "messages of the system, for errors that have none",
+  "engine/workspace/path.ts": "an error of programming",
+  "engine/workspace/system/paths.ts": "the message that the system would have",
+  "engine/workspaces/copy-method.ts": "what `doctor` says about this system",
+  "engine/workspaces/record.ts": "`detail` of a damaged store",
+  "engine/workspaces/shared-workspaces.ts": "`what` of `denied`, and `detail` of a store",
+};
+
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {
   "opens with a comment": (file, _, sources) => !/^(#!.*\n)?(\/\/|\/\*)/.test(sources.get(file) ?? ""),
   "is named for what it holds": file =>
@@ -152,6 +200,8 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
   "keeps no variable at module level, but for those of the process": (file, code) =>
     changes(withoutTemplates(code), file) && !Object.hasOwn(variablesOfTheProcess, file),
   // `longest` and a number are characters; lists have a `most`.
+  "returns data and no phrases, but for those listed": (file, code) =>
+    file.startsWith("engine/") && hasPhrases(code) && !Object.hasOwn(wordsInTheEngine, file),
   "masks what a caller sends before it is cut for a record": (file, code) =>
     file.startsWith("mcp/") && /\.(slice|substring|substr)\(0, (longest\w*|\d+)\)/.test(code),
   "imports nothing that imports it": (file, _, sources) => circular(sources).has(file),
@@ -182,6 +232,15 @@ describe("the variables of the process", () => {
     const rule = "keeps no variable at module level, but for those of the process";
     const found = [...sources].filter(([file, text]) => rules[rule]?.(`${file} anywhere`, text, sources));
     expect(found.map(([file]) => file).sort()).toEqual(Object.keys(variablesOfTheProcess).sort());
+  });
+});
+
+describe("the phrases of the engine", () => {
+  it("are all in use", () => {
+    const found = [...sources].filter(
+      ([file, text]) => file.startsWith("engine/") && hasPhrases(withoutComments(text)),
+    );
+    expect(found.map(([file]) => file).sort()).toEqual(Object.keys(wordsInTheEngine).sort());
   });
 });
 
@@ -259,6 +318,11 @@ describe("each rule catches an offence", () => {
       "keeps the archive apart from commits, and what both need below them",
       "engine/workspace/archive/a.ts",
       '// a\nimport type { Step } from "../commit/step.ts";',
+    ],
+    [
+      "returns data and no phrases, but for those listed",
+      "engine/text/a.ts",
+      'throw new Fault("io", { reason: "the disk is full" });',
     ],
     ["masks what a caller sends before it is cut for a record", "mcp/a.ts", "log.warn(name.slice(0, 100));"],
     ["is named for what it holds", "engine/text/utils.ts", ""],
@@ -586,6 +650,17 @@ function changes(code: string, file: string): boolean {
   const collection =
     /^(export )?const \w+(: (Weak)?(Map|Set)<.*>|: (?!readonly )[^=]+\[\])? = (new (Weak)?(Map|Set)(<.*>)?\(\)|\[\]);/m;
   return /^(export )?(let|var) /m.test(code) || (file.startsWith("engine/") && collection.test(code));
+}
+
+/** Whether strings of a file have three words in a row. Errors of programming may. */
+function hasPhrases(code: string): boolean {
+  const strings = /(\bError\(\s*)?("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
+  return [...code.matchAll(strings)].some(
+    ([, isError, text = ""]) =>
+      isError === undefined &&
+      !text.includes("\n") &&
+      /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i.test(text.replaceAll(/\$\{[^}]*\}/g, "1")),
+  );
 }
 
 /** Programs for other processes are written in templates. */

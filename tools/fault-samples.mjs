@@ -72,7 +72,7 @@ export const faultSamples = {
   invalid_command: { reason: "empty" },
   spawn_failed: { command: "bash", errno: "ENOENT" },
   output_limit: { limit: 1_048_576, stdout: "", stderr: "" },
-  no_sandbox: { reason: "bubblewrap is not installed" },
+  no_sandbox: { problem: { is: "message", message: "bubblewrap does not work" } },
   unknown_job: { job: "7" },
   too_many_jobs: { limit: 16 },
   invalid_workspace_name: { name: "../other", most: 64 },

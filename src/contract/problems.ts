@@ -1,5 +1,5 @@
-// The sentences for what is wrong with a pattern or a patch. Dialects put them into their own sentence.
-import type { PatchProblem, PatternProblem } from "../engine/fault.ts";
+// The sentences for what is wrong with a pattern, a patch or a sandbox. Dialects put them into their own sentence.
+import type { PatchProblem, PatternProblem, SandboxProblem } from "../engine/fault.ts";
 
 export function patternProblem(problem: PatternProblem): string {
   switch (problem.is) {
@@ -53,3 +53,39 @@ export const patchProblems: Readonly<Record<PatchProblem, string>> = {
   added_line: 'lines of an added file begin with "+"',
   hunk_line: 'a line of a hunk begins with " ", "-" or "+"',
 };
+
+export function sandboxProblem(problem: SandboxProblem): string {
+  switch (problem.is) {
+    case "absent":
+      return "none was opened";
+    case "whole_disk":
+      return "the whole disk is granted, so a sandbox has nothing to hide";
+    case "no_room":
+      return "there is no room for temporary files";
+    case "too_many_paths":
+      return `the rules concern ${problem.paths} paths, and a sandbox can cover about 1000`;
+    case "no_unicode":
+      return `a rule concerns ${problem.path}, whose name is not UTF-8`;
+    case "moved":
+      return `${problem.path} was moved while the command was started`;
+    case "message":
+      return problem.message;
+  }
+}
+
+/** What can be done about it. `install`: no sandbox works here. */
+export function sandboxAdvice({ is }: SandboxProblem): "rules" | "repeat" | "room" | "grant" | "install" {
+  switch (is) {
+    case "too_many_paths":
+    case "no_unicode":
+      return "rules";
+    case "moved":
+      return "repeat";
+    case "no_room":
+      return "room";
+    case "whole_disk":
+      return "grant";
+    default:
+      return "install";
+  }
+}

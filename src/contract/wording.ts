@@ -6,7 +6,7 @@ import { humanSize } from "../engine/text/size.ts";
 import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
 import { printedName } from "../engine/workspace/name.ts";
 import { sayConflicts } from "./conflict-wording.ts";
-import { patchProblems, patternProblem } from "./problems.ts";
+import { patchProblems, patternProblem, sandboxAdvice, sandboxProblem } from "./problems.ts";
 
 /** A sentence for each failure. */
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
@@ -215,10 +215,10 @@ export const plainWording: Wording = {
 
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${printable(command)}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
-  no_sandbox: ({ reason, about }) =>
-    about === "rules"
-      ? `Commands cannot run: ${printable(reason)}; remove or rename such files, or deny the directory above them`
-      : `No sandbox for commands: ${printable(reason)}`,
+  no_sandbox: ({ problem }) =>
+    sandboxAdvice(problem) === "rules"
+      ? `Commands cannot run: ${printable(sandboxProblem(problem))}; remove or rename such files, or deny the directory above them`
+      : `No sandbox for commands: ${printable(sandboxProblem(problem))}`,
   unknown_job: ({ job, on, here }) =>
     on === undefined
       ? `No such job: ${printable(job)}`

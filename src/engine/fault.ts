@@ -28,6 +28,18 @@ export type PatternProblem =
   /** The message of a regular expression engine, or of a contract. */
   | { readonly is: "message"; readonly message: string };
 
+/** Why a command cannot run in a sandbox. */
+export type SandboxProblem =
+  /** `absent`: none was opened. `whole_disk`: it would hide nothing. `no_room`: for its temporary files. */
+  | { readonly is: "absent" | "whole_disk" | "no_room" }
+  /** Rules concern more paths than a sandbox can cover, or one whose name cannot be passed on. */
+  | { readonly is: "too_many_paths"; readonly paths: number }
+  | { readonly is: "no_unicode"; readonly path: string }
+  /** It was moved while the command was started. */
+  | { readonly is: "moved"; readonly path: string }
+  /** What the sandbox itself printed. */
+  | { readonly is: "message"; readonly message: string };
+
 /** What is wrong with a patch. */
 export type PatchProblem =
   | "not_unicode"
@@ -282,8 +294,7 @@ export interface Faults {
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };
   output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
-  /** `about` "rules": there is a sandbox, and it cannot cover what the rules concern. */
-  no_sandbox: { readonly reason: string; readonly about?: "rules" };
+  no_sandbox: { readonly problem: SandboxProblem };
   /** `on` is the replica that runs it, where that is another one than this. */
   unknown_job: { readonly job: string; readonly on?: string; readonly here?: string };
   too_many_jobs: { readonly limit: number };

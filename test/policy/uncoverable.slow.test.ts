@@ -60,12 +60,14 @@ describe.skipIf("missing" in found)("a denied path that the sandbox cannot cover
     for (let i = 0; i < 3100; i++) writeFileSync(join(root, `sub/${i}.env`), "");
     using workspace = open();
     const refused = await inSandbox(workspace, "true").catch((error: unknown) => error);
-    expect(Fault.is(refused, "no_sandbox") && refused.data).toMatchObject({ about: "rules" });
+    expect(Fault.is(refused, "no_sandbox") && refused.data).toMatchObject({
+      problem: { is: "too_many_paths" },
+    });
   });
   it("is reported if its name is not UTF-8", async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${root}/\xff`, "latin1"), Buffer.from(".env")]), "");
     using workspace = open();
     const refused = await inSandbox(workspace, "true").catch((error: unknown) => error);
-    expect(Fault.is(refused, "no_sandbox") && refused.data).toMatchObject({ about: "rules" });
+    expect(Fault.is(refused, "no_sandbox") && refused.data).toMatchObject({ problem: { is: "no_unicode" } });
   });
 });

@@ -86,7 +86,7 @@ export const bash = tool({
 function confined({ engine, workspace, settings }: CallContext): Sandbox | undefined {
   const sandbox = engine.confine?.(workspace);
   if (settings.commands === "sandboxed" && sandbox === undefined) {
-    throw new Fault("no_sandbox", { reason: "none was opened" });
+    throw new Fault("no_sandbox", { problem: { is: "absent" } });
   }
   return sandbox;
 }

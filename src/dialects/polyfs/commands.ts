@@ -39,7 +39,7 @@ export function sandboxFor(
       what: "commands may not use the network (the server was not started with --run-network)",
     });
   const sandbox = engine.confine?.(workspace, { network });
-  if (sandbox === undefined) throw new Fault("no_sandbox", { reason: "none was opened" });
+  if (sandbox === undefined) throw new Fault("no_sandbox", { problem: { is: "absent" } });
   return sandbox;
 }
 

@@ -2,7 +2,7 @@
 // file follow. The reader is an agent that can correct the call.
 
 import { sayConflicts } from "../../contract/conflict-wording.ts";
-import { patchProblems, patternProblem } from "../../contract/problems.ts";
+import { patchProblems, patternProblem, sandboxAdvice, sandboxProblem } from "../../contract/problems.ts";
 import {
   allowIrrevocable,
   grantCommands,
@@ -61,6 +61,13 @@ const conflictAdvice = {
     "No line matches its @@ anchor: copy a line of the file there, or leave the anchor out. The current lines:",
   not_at_end:
     "It ends with a change, which means the end of the file: add the line below the change as context. The current lines:",
+} as const;
+const sandboxHints = {
+  rules: "Remove or rename such files, or ask the user for a rule that denies a directory above them.",
+  repeat: again,
+  room: "Free space among the temporary files, or ask the user to.",
+  grant: "Ask the user to serve a directory instead of the whole disk.",
+  install: "Ask the user to install one (bubblewrap on Linux).",
 } as const;
 const forbidden = {
   open: "reading is denied",
@@ -319,14 +326,11 @@ export const wording: Wording = {
     "Redirect its output to a file.",
   ),
   no_sandbox: say(
-    ({ reason, about }) =>
-      about === "rules"
-        ? `commands cannot run: ${printable(reason)}`
-        : `no sandbox for commands: ${printable(reason)}`,
-    ({ about }) =>
-      about === "rules"
-        ? "Remove or rename such files, or ask the user for a rule that denies a directory above them."
-        : "Ask the user to install one (bubblewrap on Linux).",
+    ({ problem }) =>
+      sandboxAdvice(problem) === "install"
+        ? `no sandbox for commands: ${printable(sandboxProblem(problem))}`
+        : `the command cannot run: ${printable(sandboxProblem(problem))}`,
+    ({ problem }) => sandboxHints[sandboxAdvice(problem)],
   ),
   unknown_job: say(
     ({ job, on, here }) =>

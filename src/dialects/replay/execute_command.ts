@@ -72,7 +72,7 @@ function directoryFor(workspace: Workspace, given: string | undefined): Director
 function confined({ engine, workspace, settings }: CallContext): Sandbox | undefined {
   if (settings.commands !== "sandboxed") return undefined;
   const sandbox = engine.confine?.(workspace);
-  if (sandbox === undefined) throw new Fault("no_sandbox", { reason: "none was opened" });
+  if (sandbox === undefined) throw new Fault("no_sandbox", { problem: { is: "absent" } });
   return sandbox;
 }
 

@@ -40,9 +40,7 @@ const fewestArguments = 3;
 
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   if (policy.workspace.roots.some(root => root.path === "/"))
-    throw new Fault("no_sandbox", {
-      reason: "the whole disk is granted, so a sandbox has nothing to hide",
-    });
+    throw new Fault("no_sandbox", { problem: { is: "whole_disk" } });
   const limits = { ...defaultLimits, ...policy.limits };
   const settings = gitConfiguration(policy.identity ?? {});
   const seen = machine(policy, limits);
@@ -62,7 +60,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
       };
       try {
         for (const one of restrictedIn(policy.workspace)) restricted.push(one);
-        if (restricted.length * fewestArguments > mostArguments) throw tooMany(restricted);
+        if (restricted.length * fewestArguments > mostArguments) throw tooMany(restricted.length);
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
         const holding = (contents: Uint8Array) => {
           const file = unnamed(contents);
@@ -92,7 +90,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           "--",
           ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
         ];
-        if (args.length > mostArguments) throw tooMany(restricted);
+        if (args.length > mostArguments) throw tooMany(restricted.length);
         const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
         const release = () => {
           end();
@@ -112,14 +110,13 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   };
 }
 
-function tooMany(restricted: readonly Restricted[]): Fault {
-  const reason = `the rules cover ${restricted.length} paths, and bubblewrap accepts at most ${mostArguments} arguments, which is enough for about 1000 paths`;
-  return new Fault("no_sandbox", { reason, about: "rules" });
+function tooMany(paths: number): Fault {
+  return new Fault("no_sandbox", { problem: { is: "too_many_paths", paths } });
 }
 
 function unnamed(contents: Uint8Array): UnnamedFile {
   const file = UnnamedFile.of(contents);
-  if (file === undefined) throw new Fault("no_sandbox", { reason: "there is no room for temporary files" });
+  if (file === undefined) throw new Fault("no_sandbox", { problem: { is: "no_room" } });
   return file;
 }
 

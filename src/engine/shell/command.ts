@@ -124,7 +124,7 @@ export class Command {
     }
     if (!this.#launch.warden) return exit;
     if (!stopped && !hasBegun(exit, report))
-      throw new Fault("no_sandbox", { reason: this.#output.complaint.trim() });
+      throw new Fault("no_sandbox", { problem: { is: "message", message: this.#output.complaint.trim() } });
     return exitOfGuarded(exit);
   }
 

@@ -169,13 +169,10 @@ function isWritable({ root }: RootMountPoint): boolean {
 /** As an argument of a program, which is text. */
 function named<T extends { readonly place: string }>(one: T): T {
   if (!isUtf8(Buffer.from(one.place, "latin1")))
-    throw new Fault("no_sandbox", {
-      reason: `a rule covers ${display(one.place)}, whose name is not UTF-8`,
-      about: "rules",
-    });
+    throw new Fault("no_sandbox", { problem: { is: "no_unicode", path: display(one.place) } });
   return { ...one, place: display(one.place) };
 }
 
 function moved(at: string): Fault {
-  return new Fault("no_sandbox", { reason: `${display(at)} was moved while the command was started` });
+  return new Fault("no_sandbox", { problem: { is: "moved", path: display(at) } });
 }

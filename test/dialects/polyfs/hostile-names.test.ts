@@ -117,7 +117,11 @@ const samples: { readonly [C in FaultCode]: readonly Faults[C][] } = {
   invalid_command: [{ reason: "empty" }],
   spawn_failed: [{ command: name, errno: "ENOENT" }],
   output_limit: [{ limit: 1, stdout: "", stderr: "" }],
-  no_sandbox: [{ reason: name }, { reason: name, about: "rules" }],
+  no_sandbox: [
+    { problem: { is: "message", message: name } },
+    { problem: { is: "moved", path: name } },
+    { problem: { is: "no_unicode", path: name } },
+  ],
   unknown_job: [{ job: name }, { job: name, on: name, here: name }],
   too_many_jobs: [{ limit: 1 }],
 };
