@@ -2,6 +2,7 @@
 // user record into one archive; a difference that a recorded change explains is not the command's. The rest changed
 // while the command ran: by the command, or by a program that no server knows. Where others changed the same paths, the
 // contents tell who was first (place.ts).
+import { once } from "../once.ts";
 import { isListEnd } from "../workspace/archive/log.ts";
 import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
@@ -10,9 +11,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { MutableTree } from "./mutable-tree.ts";
 import type { Others, OwnPart } from "./place.ts";
 import { type PathState, sameContents, type Transition, transitionsOf, wasBefore } from "./transitions.ts";
-
-/** A change has its time from before it is carried out, and a large one takes a while. */
-const slackMs = 30_000;
 
 const none: Others = { transitions: new Map(), parts: new Map() };
 
@@ -29,27 +27,28 @@ export class OthersChanges {
   readonly #workspace: Workspace;
   readonly #since: number;
   /** Changes that happened before. */
-  readonly #past: ReadonlySet<string>;
+  #past: ReadonlySet<string> = new Set();
   #begun = Number.POSITIVE_INFINITY;
-  #ended = 0;
+  /** Changes that happened before the second snapshot. */
+  #seen: ReadonlySet<string> = new Set();
 
   /** When the first snapshot had been taken. */
   get begun(): number {
     return this.#begun;
   }
 
-  private constructor(workspace: Workspace, since: number, past: ReadonlySet<string>) {
+  private constructor(workspace: Workspace, since: number) {
     this.#workspace = workspace;
     this.#since = since;
-    this.#past = past;
   }
 
   /** Starts to watch. To be called before the first snapshot is taken. */
   static async watch(workspace: Workspace): Promise<OthersChanges> {
     await workspace.allRecorded();
     const since = Date.now();
-    const past = workspace.archive.changes.ids().filter(id => !isListEnd(id, since));
-    return new OthersChanges(workspace, since, new Set(past));
+    const others = new OthersChanges(workspace, since);
+    others.#past = new Set(others.#recent());
+    return others;
   }
 
   /** To be called when the first snapshot has been taken. */
@@ -59,8 +58,8 @@ export class OthersChanges {
 
   /** To be called before the second one is taken: waits for the changes that are under way. */
   async end(): Promise<void> {
-    this.#ended = Date.now() - slackMs;
     await this.#workspace.allRecorded();
+    this.#seen = new Set(this.#recent());
   }
 
   async without(before: TreeSnapshot, after: TreeSnapshot): Promise<OwnTrees> {
@@ -88,6 +87,11 @@ export class OthersChanges {
     return { before: then.snapshot(), after: now.snapshot(), shared, others: { transitions, parts } };
   }
 
+  /** The ids of what is recorded now, from about the beginning on. */
+  #recent(): string[] {
+    return this.#workspace.archive.changes.ids().filter(id => !isListEnd(id, this.#since));
+  }
+
   /** Records since then, oldest first. */
   async #records() {
     await this.#workspace.allRecorded();
@@ -96,56 +100,99 @@ export class OthersChanges {
 
   /**
    * The command's part in the change of a path, given the changes of others; the same state twice if it has none,
-   * undefined if its part is in several pieces. Snapshots take time: the first may already show changes that happened
-   * while it was taken, and the second may not show them yet.
+   * undefined if its part is in several pieces.
    */
   #own(path: string, then: PathState, steps: readonly Transition[], now: PathState): OwnPart | undefined {
-    const rest = new Set(steps);
-    const earlier: Transition[] = [];
-    // Changes that the first snapshot already shows, back to their start.
-    for (let state = then, seen: Transition | undefined; ; state = seen.before) {
-      seen = [...rest].findLast(({ after, from }) => from <= this.#begun && sameContents(after, state));
-      if (seen === undefined) break;
-      rest.delete(seen);
-      earlier.push(seen);
-    }
-    // Changes that the second one does not show yet, up to their end.
-    const isOld = [...rest].some(({ to }) => to >= this.#ended) && !isStill(path, now);
-    for (let state = now, late: Transition | undefined, last = ""; isOld; state = late.after) {
-      const isNext = (step: Transition) =>
-        sameContents(step.before, state) || (step.id > last && wasBefore(step, state));
-      late = [...rest].findLast(step => step.to >= this.#ended && isNext(step));
-      if (late === undefined) break;
-      rest.delete(late);
-      last = late.id;
-    }
-    const piece = (from: PathState, to: PathState, before: readonly Transition[]): OwnPart => {
-      const all = new Set([...earlier, ...before]);
-      return { from, to, earlier: [...all], later: steps.filter(step => !all.has(step)) };
-    };
-    // Two are as good as many: they cannot be separated, and each costs as much as there are changes.
-    const piecesIn = (order: readonly Transition[]): OwnPart[] => {
-      const found: OwnPart[] = [];
-      let current = then;
-      for (const [i, step] of order.entries()) {
-        if (found.length > 1) return found;
-        if (!wasBefore(step, current)) found.push(piece(current, step.before, order.slice(0, i)));
-        current = step.after;
-      }
-      if (!sameContents(current, now)) found.push(piece(current, now, order));
-      return found;
+    const isUnchanged = once(() => isStill(path, now));
+    const looks: Looks = {
+      then,
+      now,
+      isEarly: ({ from }) => from <= this.#begun,
+      isLate: ({ id }) => !this.#seen.has(id) && !isUnchanged(),
+      hasBegun: ({ isCommand, from, to }) => isCommand === true && from < this.#begun && this.#begun <= to,
     };
     // The order of their ids is not always the order in which they happened.
-    const [recorded, matched] = [piecesIn([...rest]), piecesIn(matchedFrom(then, rest))];
+    const [recorded, matched] = [piecesOf(looks, steps), piecesOf(looks, matchedFrom(then, steps))];
     const pieces = matched.length < recorded.length ? matched : recorded;
     if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))
-      pieces.push(piece({ ...now, mode: then.mode }, now, [...rest]));
+      return { from: { ...now, mode: then.mode }, to: now, earlier: steps, later: [] };
     return pieces.length > 1 ? undefined : (pieces[0] ?? noneOf(now));
   }
 }
 
+/** A path in both snapshots. Each takes a while, and others may have changed the path meanwhile. */
+interface Looks {
+  readonly then: PathState;
+  readonly now: PathState;
+  /** Whether the first one may show a change. */
+  isEarly(step: Transition): boolean;
+  /** Whether the second one may not show it. */
+  isLate(step: Transition): boolean;
+  /** Whether it is of a command that ran when the first one was taken. */
+  hasBegun(step: Transition): boolean;
+}
+
+/**
+ * What happened to a path between the snapshots besides the changes of others, which were made in this order. If there
+ * are several pieces, two of them: they cannot be separated, and each costs as much as there are changes.
+ */
+function piecesOf(looks: Looks, steps: readonly Transition[]): OwnPart[] {
+  let fewest: OwnPart[] | undefined;
+  for (const start of startsIn(looks, steps)) {
+    for (const end of endsIn(looks, steps)) {
+      if (end < start) continue;
+      const pieces = piecesBetween(looks, steps, start, end);
+      if (pieces.length === 0) return pieces;
+      if (fewest === undefined || pieces.length < fewest.length) fewest = pieces;
+    }
+  }
+  return fewest ?? [];
+}
+
+/** How many changes the first snapshot may show: where its state tells, that comes first. */
+function startsIn({ then, isEarly }: Looks, steps: readonly Transition[]): number[] {
+  const starts = [0];
+  for (const [i, step] of steps.entries()) {
+    if (!isEarly(step)) break;
+    if (sameContents(step.after, then)) starts.unshift(i + 1);
+  }
+  return starts;
+}
+
+/** How many changes the second snapshot may show, likewise. */
+function endsIn({ now, isLate }: Looks, steps: readonly Transition[]): number[] {
+  const ends = [steps.length];
+  for (const [i, step] of [...steps.entries()].reverse()) {
+    if (!isLate(step)) break;
+    if (wasBefore(step, now)) ends.unshift(i);
+  }
+  return ends;
+}
+
+function piecesBetween(
+  { then, now, isLate, hasBegun }: Looks,
+  steps: readonly Transition[],
+  start: number,
+  end: number,
+): OwnPart[] {
+  const pieces: OwnPart[] = [];
+  const add = (from: PathState, to: PathState, i: number) =>
+    pieces.push({ from, to, earlier: steps.slice(0, i), later: steps.slice(i) });
+  let current = then;
+  for (const [i, step] of steps.slice(start, end).entries()) {
+    // What happened before a snapshot that was taken while another command ran is in the change of that one.
+    if (!wasBefore(step, current) && !(i === 0 && hasBegun(step))) add(current, step.before, start + i);
+    if (pieces.length > 1) return pieces;
+    current = step.after;
+  }
+  const last = end > start ? steps[end - 1] : undefined;
+  const isWithinLast = last?.isCommand === true && isLate(last);
+  if (!sameContents(current, now) && !isWithinLast) add(current, now, end);
+  return pieces;
+}
+
 /** The transitions, each after one that left the state that it found, where there is one. */
-function matchedFrom(then: PathState, steps: ReadonlySet<Transition>): Transition[] {
+function matchedFrom(then: PathState, steps: readonly Transition[]): Transition[] {
   const rest = new Set(steps);
   const order: Transition[] = [];
   for (let current = then; rest.size > 0; ) {

@@ -20,9 +20,11 @@ export interface Transition {
   /** The change was made between these times: milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
+  /** A command's change has all that happened to the path while it ran, except what servers recorded before it. */
+  readonly isCommand?: boolean;
 }
 
-type When = Pick<Transition, "id" | "from" | "to">;
+type When = Pick<Transition, "id" | "from" | "to" | "isCommand">;
 
 /** `then` and `now` are the states before and after the changes; they are applied to the first. By path, in order. */
 export function transitionsOf(
@@ -52,14 +54,16 @@ export function transitionsOf(
 
   /** The record of a plain move has no content: it is that of the source, or what became of it. */
   function move(file: RecordedFile, from: string, to: string, when: When): void {
-    let moved = then.subtree(from);
+    const free = file.replaced && stateOf(file.replaced);
+    const isShown = file.moved !== undefined && then.get(to)?.inode === BigInt(file.moved.inode);
+    let moved = then.subtree(isShown ? to : from);
     if (moved.size === 0) {
-      const free = file.replaced && stateOf(file.replaced);
       if (!sameContents(then.get(to), free)) return; // it had happened before
       moved = becameOf(to, all.slice(all.indexOf(file) + 1), now, objects);
     }
     for (const [below, entry] of moved) {
-      put(`${to}${below}`, then.get(`${to}${below}`), entry, when, true);
+      const old = isShown ? (below === "" ? free : undefined) : then.get(`${to}${below}`);
+      put(`${to}${below}`, old, entry, when, true);
       put(`${from}${below}`, entry, undefined, when, true);
     }
   }
@@ -78,7 +82,7 @@ export function transitionsOf(
 
   const directory = stateOf({ kind: "directory", mode: 0o777 & ~process.umask() });
   for (const { id, files, parents, began, time } of records) {
-    const when = { id, from: began ?? time, to: time };
+    const when = { id, from: began ?? time, to: time, ...(began !== undefined && { isCommand: true }) };
     for (const parent of parents) put(bytesOf(parent), undefined, directory, when);
     for (const file of files) add(file, when);
   }
