@@ -68,7 +68,10 @@ export class Connection {
   #capabilities: Caller["capabilities"];
   /** Lines in progress, and callers that wait until there are none. */
   #load = 0;
+  #bytes = 0;
   #idle: (() => void)[] = [];
+  /** Called when a request has ended. */
+  #ended: (() => void)[] = [];
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -90,6 +93,11 @@ export class Connection {
     return this.#load;
   }
 
+  /** The size of these lines. */
+  get bytesInProgress(): number {
+    return this.#bytes;
+  }
+
   /** Takes a line, without its end. */
   receive(line: Buffer): void {
     const large = readLargeLine(line);
@@ -99,14 +107,14 @@ export class Connection {
     }
     const taken = this.#takeLarge(large, line.length).finally(() => this.#reading.delete(taken));
     this.#reading.add(taken);
-    this.#settle(taken);
+    this.#settle(taken, 0); // what is read from it counts its bytes
   }
 
   #takeRead(message: JsonRpcMessage | readonly JsonRpcMessage[], bytes: number): void {
-    if (!("kind" in message)) this.#settle(this.#takeBatch(message, bytes));
-    else if (message.kind === "request") this.#settle(this.#answer(message, bytes));
+    if (!("kind" in message)) this.#settle(this.#takeBatch(message, bytes), bytes);
+    else if (message.kind === "request") this.#settle(this.#answer(message, bytes), bytes);
     // It may be about a request that is still being read.
-    else if (this.#reading.size > 0) this.#settle(this.#takeAfter([...this.#reading], message));
+    else if (this.#reading.size > 0) this.#settle(this.#takeAfter([...this.#reading], message), bytes);
     else this.#send(this.#takeAtOnce(message));
   }
 
@@ -130,14 +138,16 @@ export class Connection {
     return this.#takeAtOnce(message);
   }
 
-  async #settle(work: Promise<Frame | undefined>): Promise<void> {
+  async #settle(work: Promise<Frame | undefined>, bytes: number): Promise<void> {
     this.#load++;
+    this.#bytes += bytes;
     try {
       this.#send(await work);
     } catch (error) {
       this.#options.log.error("an answer could not be sent", error);
     }
     this.#load--;
+    this.#bytes -= bytes;
     if (this.#load === 0) for (const wake of this.#idle.splice(0)) wake();
     this.#options.settled?.();
   }
@@ -175,6 +185,12 @@ export class Connection {
   /** Settles when nothing is being dealt with. */
   async idle(): Promise<void> {
     if (this.#load > 0) await new Promise<void>(resolve => this.#idle.push(resolve));
+  }
+
+  /** Settles when no call is running that may change files. Others leave nothing to clean up. */
+  async changesEnded(): Promise<void> {
+    const changes = ({ effect }: Running) => effect === "writes" || effect === "runs";
+    while ([...this.#running].some(changes)) await new Promise<void>(resolve => this.#ended.push(resolve));
   }
 
   readonly #notify: Caller["notify"] = (method, params) =>
@@ -227,6 +243,7 @@ export class Connection {
       return running.cancelled ? undefined : errorFrame(id, rpcErrorOf(error, this.#options.log, name, id));
     } finally {
       this.#running.delete(running);
+      for (const wake of this.#ended.splice(0)) wake();
     }
   }
 

@@ -2,6 +2,7 @@
 // written in pieces, each made when the stream has taken the previous one, so little of it is in memory; later
 // messages wait behind it. `pending` is the number of unread bytes; the reader of requests uses it for backpressure.
 import type { Writable } from "node:stream";
+import { memoryBudget } from "../engine/memory-budget.ts";
 import { jsonPieces, longestBorrowed } from "../engine/text/json-pieces.ts";
 import { type Frame, frameLength, wholeText } from "./jsonrpc.ts";
 
@@ -41,10 +42,15 @@ export class MessageWriter {
     stream.on("error", () => {
       if (this.#gone) return;
       this.#gone = true;
-      this.#waiting.length = 0;
+      for (const frame of this.#waiting.splice(0)) memoryBudget.answerRead(frameLength(frame));
       onGone();
     });
     stream.on("drain", () => this.#listener());
+  }
+
+  /** Whether the client reads no more. */
+  get isGone(): boolean {
+    return this.#gone;
   }
 
   /** How much is waiting to be read by the client, in bytes or nearly so. */
@@ -58,7 +64,7 @@ export class MessageWriter {
     if (this.#gone) return;
     if (this.#pieces !== undefined) {
       this.#before();
-      this.#waiting.push(frame);
+      this.#wait(frame);
     } else if (frameLength(frame) < large) {
       this.#batch += `${wholeText(frame)}\n`;
       if (this.#batch.length >= large) this.#flush();
@@ -66,10 +72,15 @@ export class MessageWriter {
     } else {
       this.#flush();
       this.#before();
-      this.#waiting.push(frame);
+      this.#wait(frame);
       this.#pieces = pieces(this.#waiting);
       this.#pump();
     }
+  }
+
+  #wait(frame: Frame): void {
+    this.#waiting.push(frame);
+    memoryBudget.answer(frameLength(frame));
   }
 
   /** Calls back when the stream has taken all pending bytes. */
@@ -94,7 +105,9 @@ export class MessageWriter {
     if (this.#pieces === undefined || this.#gone) return;
     const { done, value } = this.#pieces.next();
     if (!done) {
-      this.#write(typeof value === "string" ? value : this.#copied(value), () => this.#pump());
+      this.#write(typeof value === "string" ? value : this.#copied(value), error => {
+        if (!error) this.#pump();
+      });
       return;
     }
     this.#pieces = undefined;
@@ -139,5 +152,6 @@ function* pieces(waiting: Frame[]): Generator<string | Buffer, void, undefined> 
     }
     yield "\n";
     waiting.shift();
+    memoryBudget.answerRead(frameLength(frame));
   }
 }

@@ -2,6 +2,7 @@
 import type { Dialect } from "../contract/dialect.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
+import type { Effect } from "../contract/tool.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
@@ -42,6 +43,8 @@ export interface Caller {
   readonly aborted: boolean;
   /** Why the call failed, for the record. */
   fault?: string;
+  /** That of the tool it calls, once the call has begun. */
+  effect?: Effect;
   /** What the call changed, or may have, that the history does not cover: for the record. */
   uncovered?: Uncovered;
   /** What this caller may reach, if that is less than the engine's workspace. */

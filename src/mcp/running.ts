@@ -1,6 +1,7 @@
 // A request in progress, and as such the caller. Its signal is created on first access: creating one costs a third of
 // a small call, and a tool that never waits does not need it.
 import type { Session } from "../contract/session.ts";
+import type { Effect } from "../contract/tool.ts";
 import type { Id } from "./jsonrpc.ts";
 import type { Caller } from "./method.ts";
 import { defaultRevision, type ProtocolRevision } from "./revision.ts";
@@ -16,6 +17,7 @@ export class Running implements Caller {
   /** It stays open until the client leaves or ends it. */
   listens = false;
   fault?: string;
+  effect?: Effect;
   /** The client no longer wants an answer. */
   cancelled = false;
   #aborted = false;

@@ -79,7 +79,10 @@ export function serveStream(
   });
 
   function regulate(): void {
-    const full = output.pending > maxPendingBytes || connection.load > maxRunning;
+    const full =
+      output.pending > maxPendingBytes ||
+      connection.load > maxRunning ||
+      connection.bytesInProgress > maxPendingBytes;
     if (full && !input.isPaused()) input.pause();
     else if (!full && input.isPaused()) input.resume();
   }
@@ -101,7 +104,7 @@ export function serveStream(
     connection.inputEnded();
     await Promise.race([connection.idle(), stopped]);
     connection.abort();
-    await within(graceMs, connection.idle());
+    await within(graceMs, output.isGone ? connection.changesEnded() : connection.idle());
     connection.close();
     recorder?.[Symbol.dispose]();
     options.tracing?.sessionEnded(connection.session, "stdio");

@@ -17,6 +17,10 @@ const listTtlMs = 300_000;
 
 export function toolMethods(options: ServerOptions): Record<"tools/list" | "tools/call", Method> {
   const { dialect, engine, settings, activity } = options;
+  const { prefix = "" } = dialect;
+  const effects = new Map(
+    dialect.tools.flatMap(({ name, effect }) => [name, prefix + name].map(one => [one, effect] as const)),
+  );
   const lists = new Map<string, MethodAnswer>();
   return {
     "tools/list": {
@@ -47,6 +51,7 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
         const { name } = params;
         if (typeof name !== "string")
           throw new RpcError(InvalidParams, "Invalid params: name must be a string");
+        caller.effect = effects.get(name);
         const asking = new Asking(caller, params, options);
         const seen = activity?.begin(aboutCall(options, name, params.arguments, caller));
         let isFailed = true;

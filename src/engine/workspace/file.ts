@@ -2,6 +2,7 @@
 // range, so memory does not grow with the file.
 import { type BigIntStats, closeSync, constants, fstatSync, read, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
+import { leastCounted, memoryBudget } from "../memory-budget.ts";
 import type { EngineCaches } from "./engine-caches.ts";
 import { faultOf, system } from "./errno.ts";
 import type { ResolvedPath } from "./resolve.ts";
@@ -46,6 +47,8 @@ export class OpenFile implements Disposable {
   #held: Buffer | undefined;
   /** The masked text, where a rule wants it. */
   #shown: Buffer | undefined;
+  /** Bytes of it that the memory budget counts. */
+  #counted = 0;
 
   private constructor(fd: number, given: string, path: string, stat: Stat, caches: EngineCaches) {
     this.#fd = fd;
@@ -157,6 +160,10 @@ export class OpenFile implements Disposable {
     if (size > limit) throw new Fault("too_large", { path: this.given, size, limit });
     const held = this.whole();
     if (held !== undefined) return held;
+    if (size >= leastCounted && this.#counted === 0) {
+      await memoryBudget.read(size);
+      this.#counted = size;
+    }
     const whole = await this.read(0, size + 1);
     if (whole.length <= size) return whole;
     const parts = [whole];
@@ -240,6 +247,7 @@ export class OpenFile implements Disposable {
 
   close(): void {
     closeSync(this.#fd);
+    if (this.#counted > 0) memoryBudget.readEnded(this.#counted);
   }
 
   [Symbol.dispose](): void {

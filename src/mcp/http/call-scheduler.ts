@@ -1,8 +1,9 @@
 // Runs every request that a method answers: tool calls wait for their turn, and are counted and recorded. Keeps the
 // caller's workspace open while the call runs, even if the client has disconnected.
 import type { Effect } from "../../contract/tool.ts";
+import { memoryBudget } from "../../engine/memory-budget.ts";
 import { RpcError } from "../jsonrpc.ts";
-import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
+import type { Caller, Method, MethodAnswer, MethodResult, Params } from "../method.ts";
 import { type RecordedCall, recordedCall } from "../recorded-call.ts";
 import type { Recorder } from "../recorder.ts";
 import { traceContextOf } from "../trace-context.ts";
@@ -102,6 +103,19 @@ export class CallScheduler {
     );
     const { name: who, workspace } = principal.is;
     const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };
-    return await this.#recorder.record(occasion, call, caller, run);
+    const answer = await this.#recorder.record(occasion, call, caller, run);
+    const bytes = contentLength(answer.result);
+    memoryBudget.answer(bytes);
+    requestContext.open.onEnd(() => memoryBudget.answerRead(bytes));
+    return answer;
   }
+}
+
+/** The length of the texts and media of a tool's result, which are all that can be large in it. */
+function contentLength({ content }: MethodResult): number {
+  if (!Array.isArray(content)) return 0;
+  let length = 0;
+  for (const { text, data, resource } of content)
+    length += (text ?? data ?? resource?.text ?? resource?.blob ?? "").length;
+  return length;
 }
