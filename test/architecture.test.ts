@@ -12,6 +12,7 @@ const chain = [
   "append",
   "clock",
   "lru-map",
+  "memory-budget",
   "once",
   "at-exit",
   "turn",

@@ -6,7 +6,7 @@ export const leastCounted = 1024 * 1024;
 /** Calls that hold one file may wait for another. Without any progress for so long, one of them goes on. */
 const patienceMs = 1000;
 
-interface Waiting {
+interface WaitingFile {
   readonly bytes: number;
   enter(): void;
 }
@@ -15,7 +15,7 @@ export class MemoryBudget {
   readonly #limit: number;
   #reading = 0;
   #unread = 0;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingFile[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limit: number) {
