@@ -93,14 +93,18 @@ async function oneTree(
         kept.push({ record, tree });
         continue;
       }
-      // Rewritten in the fork, with lines of both sides, it can be merged.
+      // Rewritten in the fork, with lines of both sides, it can be merged: not before each change of the base was.
+      const runs = chance.shuffled(runsOf(expected, start, current));
       const rewritten = copyOf(tree);
-      for (const [id, lines] of expected.conflicts)
-        for (const line of lines as readonly number[])
-          (rewritten.get(id) as { lines: string[] }).lines[line] = `both ${unique()}`;
-      write(record.root, tree, rewritten);
-      const left = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
-      if (left !== undefined) throw new Error(`${record.name}: refused again: ${JSON.stringify(left)}`);
+      for (let done = 0; done < runs.length; ) {
+        const before = copyOf(rewritten);
+        done += 1 + chance.below(runs.length - done);
+        for (const { id, lines } of runs.slice(0, done))
+          for (const line of lines) (rewritten.get(id) as ModelFile).lines[line] = `both ${unique()}`;
+        write(record.root, before, rewritten);
+        const left = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
+        checkLeft(left ?? [], runs.slice(done), rewritten, current);
+      }
       current = mergeModel(start, rewritten, current).result;
       counts.rewritten++;
       tally.survived();
@@ -175,6 +179,42 @@ function check(
         throw new Error(`lines ${missing} of file ${id} are not shown: ${JSON.stringify(shown)}`);
     }
   }
+}
+
+/** Adjacent lines that the base changed in an overlap. */
+interface BaseRun {
+  readonly id: number;
+  readonly lines: readonly number[];
+}
+
+function runsOf({ conflicts }: ModelMerge, start: ModelTree, theirs: ModelTree): BaseRun[] {
+  const runs: { readonly id: number; readonly lines: number[] }[] = [];
+  for (const [id, lines] of conflicts)
+    for (const line of lines as readonly number[]) {
+      if (theirs.get(id)?.lines[line] === start.get(id)?.lines[line]) continue;
+      const last = runs.at(-1);
+      if (last?.id === id && last.lines.at(-1) === line - 1) last.lines.push(line);
+      else runs.push({ id, lines: [line] });
+    }
+  return runs;
+}
+
+/** Whether exactly the changes of the base that were not rewritten are reported again. */
+function checkLeft(
+  refused: NonNullable<Awaited<ReturnType<typeof conflictsOf>>>,
+  left: readonly BaseRun[],
+  fork: ModelTree,
+  theirs: ModelTree,
+): void {
+  const textsOf = (tree: ModelTree) =>
+    left.flatMap(({ id, lines }) => lines.map(line => tree.get(id)?.lines[line])).sort();
+  const shown = refused.flatMap(({ base = [] }) => base.map(({ text }) => text));
+  const changed = new Set([...theirs.values()].flatMap(({ lines }) => lines));
+  const own = new Set([...fork.values()].flatMap(({ lines }) => lines));
+  // Lines between two changes, which the base has not changed, may be shown with them.
+  const told = shown.filter(text => changed.has(text) && !own.has(text)).sort();
+  if (JSON.stringify(told) !== JSON.stringify(textsOf(theirs)))
+    throw new Error(`reported ${JSON.stringify(told)}, and ${JSON.stringify(textsOf(theirs))} are left`);
 }
 
 /** Whether a refusal that is not about lines says what each side did. */

@@ -39,8 +39,11 @@ export function changeRandomly(tree: ModelTree, chance: Chance, who: string, nex
     const file = chance.pick(files);
     const what = chance.next();
     if (file.gone) continue;
-    if (what < 0.6) file.lines[chance.below(lineCount)] = `${who} ${unique()}`;
-    else if (what < 0.75)
+    if (what < 0.6) {
+      const first = chance.below(lineCount);
+      const end = Math.min(lineCount, first + (chance.below(3) === 0 ? 1 + chance.below(8) : 1));
+      for (let line = first; line < end; line++) file.lines[line] = `${who} ${unique()}`;
+    } else if (what < 0.75)
       file.path = `${chance.pick(["", "moved/", "deep/er/"])}${who}-${file.id}-${unique()}.txt`;
     else if (what < 0.85) file.gone = true;
     else {

@@ -579,6 +579,64 @@ describe("an overlap that was reported", () => {
   });
 });
 
+describe("each change of the base in an overlap has to be resolved", () => {
+  const fork = Object.fromEntries([2, 3, 4, 5, 6, 7, 8, 9, 10].map(i => [i, `fork ${i}`]));
+  const theirs = { 3: "base 3", 9: "base 9" };
+  const cases: Record<string, { readonly fork: string; readonly next: string; readonly left: string[] }> = {
+    "by an edit of the same line": {
+      fork: numbered(fork),
+      next: numbered({ ...fork, 3: "both" }),
+      left: ["base 9"],
+    },
+    "by an edit near it": {
+      fork: numbered(fork),
+      next: numbered({ ...fork, 8: "both" }),
+      left: ["base 3"],
+    },
+    "by its line beside the fork's": {
+      fork: numbered({ ...fork, 5: "fork 5\nfork 5 too" }),
+      next: numbered({ ...fork, 5: "fork 5\nfork 5 too", 9: "fork 9\nbase 9" }),
+      left: ["base 3"],
+    },
+    "where the fork deleted other lines": {
+      fork: numbered({ ...fork, 5: "" }).replace("\n\n", "\n"),
+      next: numbered({ ...fork, 5: "", 9: "both" }).replace("\n\n", "\n"),
+      left: ["base 3"],
+    },
+    "in any order, or all at once": {
+      fork: numbered(fork),
+      next: numbered({ ...fork, 3: "both", 9: "both" }),
+      left: [],
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (_, { fork: ours, next, left }) => {
+    using fixture = new Fixture();
+    const { base, fork } = await fixture.forked({ "m.txt": numbered() });
+    write("m.txt", ours)(fork.root);
+    write("m.txt", numbered(theirs))(base);
+    await isRefused(fixture, fork);
+    write("m.txt", next)(fork.root);
+    if (left.length > 0) {
+      const [conflict] = await isRefused(fixture, fork);
+      expect(conflict?.base?.map(({ text }) => text).filter(text => text.startsWith("base"))).toEqual(left);
+      expect(treeOf(base)).toEqual({ "m.txt": numbered(theirs) });
+      write("m.txt", next.replace(/fork (3|9)\n/, "both $1\n"))(fork.root);
+    }
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(treeOf(base)).toEqual(treeOf(fork.root));
+  });
+});
+
+it("a line of the fork elsewhere does not stand for the same line of the base", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ "f.txt": "a off\nb\noff\noff\n" });
+  write("f.txt", "a off\nb\non\noff\n")(fork.root);
+  write("f.txt", "a off\nb\noff\non\n")(base);
+  await isRefused(fixture, fork);
+  await isRefused(fixture, fork);
+  expect(treeOf(base)).toEqual({ "f.txt": "a off\nb\noff\non\n" });
+});
+
 it("an overlap is resolved by the base's lines beside the fork's, even if a diff finds them elsewhere", async () => {
   using fixture = new Fixture();
   const list = (...values: readonly string[]) =>

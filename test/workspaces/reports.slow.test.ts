@@ -3,6 +3,7 @@
 import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
 import type { WorkspaceRecord } from "../../src/engine/workspaces/record.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
@@ -32,6 +33,32 @@ it("a report does not count after the next merge, even if the base writes the re
   write(fork.root, text({ 5: "fork 3" }));
   await isRefused(fixture, fork);
   expect(treeOf(base)).toEqual({ "f.txt": text({ 5: "base 1" }) });
+});
+
+it("a merge that was undone is repeated without resolving its conflicts again, but not those that are new", async () => {
+  using fixture = new Fixture();
+  const { base, fork } = await fixture.forked({ "f.txt": text() });
+  write(fork.root, text({ 5: "fork" }));
+  write(base, text({ 5: "base" }));
+  await isRefused(fixture, fork);
+  write(fork.root, text({ 5: "both" }));
+  const merge = () => fixture.workspaces.merge(fork, fixture.opener);
+  const main = await fixture.workspaces.find("main");
+  using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
+  const { change = "" } = await merge();
+  const undone = await undo(workspace, { change });
+  expect(treeOf(base)).toEqual({ "f.txt": text({ 5: "base" }) });
+  await merge();
+  expect(treeOf(base)).toEqual({ "f.txt": text({ 5: "both" }) });
+  await undo(workspace, {});
+  write(base, text({ 5: "base again" }));
+  await isRefused(fixture, fork);
+  write(base, text({ 5: "base" }));
+  await undo(workspace, { change: undone.commit?.id });
+  expect(treeOf(base)).toEqual({ "f.txt": text({ 5: "both" }) });
+  write(base, text({ 5: "base" }));
+  write(fork.root, text({ 5: "fork again" }));
+  await isRefused(fixture, fork);
 });
 
 describe("a conflict of permissions that was reported", () => {

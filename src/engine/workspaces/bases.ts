@@ -84,6 +84,8 @@ interface MergeStep {
   /** What an undo of it leaves. */
   from: LastMerged;
   readonly to: NonNullable<LastMerged>;
+  /** What refused merges had reported about the path until then. */
+  readonly reports: readonly RefusedPath[];
   isUndone: boolean;
 }
 
@@ -99,7 +101,7 @@ export class Bases {
   readonly #merged = new Map<string, LastMerged>();
   /** By path, oldest first. */
   readonly #steps = new Map<string, MergeStep[]>();
-  /** By path, since the last merge that succeeded. Conflicts may be resolved one at a time, with refused merges between. */
+  /** By path, since the last merge that succeeded and was not undone. Conflicts may be resolved one at a time, with refused merges between. */
   readonly #refused = new Map<string, RefusedPath[]>();
   /** Of all merges. */
   readonly #undos = new Map<string, { readonly undo: UndoOfChange; readonly paths: readonly string[] }>();
@@ -155,14 +157,15 @@ export class Bases {
 
   /** Returns the ids of its undos. */
   async #merge({ change, sides }: Extract<ForkEvent, { type: "merged" }>): Promise<readonly string[]> {
-    this.#refused.clear();
     for (const [path, side] of Object.entries(sides)) {
       const write = side?.written;
       const to = { side: this.sideOf(side), written: write === undefined ? undefined : { change, write } };
-      const step = { change, from: this.#merged.get(path), to, isUndone: false };
+      const reports = this.#refused.get(path) ?? [];
+      const step = { change, from: this.#merged.get(path), to, reports, isUndone: false };
       this.#steps.set(path, [...(this.#steps.get(path) ?? []), step]);
       this.#merged.set(path, step.to);
     }
+    this.#refused.clear();
     const undos = await this.#options.undosOf(change);
     for (const undo of undos) this.#undos.set(undo.id, { undo, paths: Object.keys(sides) });
     return undos.map(({ id }) => id);
@@ -201,6 +204,9 @@ export class Bases {
       for (const later of steps.slice(at + 1)) later.from = step.from;
     }
     if (steps.every(({ isUndone }) => isUndone)) this.#merged.set(path, undefined);
+    // What the fork resolved for the merge is still resolved where nothing else was merged.
+    if (this.#merged.get(path) === step.from && step.reports.length > 0)
+      this.#refused.set(path, [...step.reports, ...(this.#refused.get(path) ?? [])]);
   }
 
   /** The undo was undone. Where what the merge brought cannot be put beside the rest, it does not count. */
@@ -211,7 +217,9 @@ export class Bases {
     { from, to }: MergeEffect,
   ): Promise<void> {
     const step = steps[at] as MergeStep;
-    if (await this.#carry(path, to, from)) step.isUndone = false;
+    if (!(await this.#carry(path, to, from))) return;
+    step.isUndone = false;
+    this.#refused.delete(path);
   }
 
   /** Carries the change between two sides over to what is merged. False if that is not possible. */

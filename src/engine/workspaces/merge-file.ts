@@ -12,7 +12,7 @@ import { isSameSide, type SideAtPath } from "./merge-side.ts";
 import { allTold, overlapsOf, type ToldOverlap } from "./overlaps.ts";
 
 export interface SideConflict extends Omit<MergeConflict, "path"> {
-  /** The overlapping regions that are reported. Absent if the conflict is not about lines. */
+  /** What the base changed in the overlaps. Absent if the conflict is not about lines. */
   readonly told?: readonly ToldOverlap[];
 }
 
@@ -135,7 +135,7 @@ async function mergedText(
     if ("text" in merged) return Buffer.from(merged.text.bytes);
     const turned = await merge(base, { text: theirs }, ours);
     const own = "overlaps" in turned ? turned.overlaps : [];
-    const told = overlapsOf(old, mine, current);
+    const { told, places } = overlapsOf(old, mine, current);
     const shown = { fork: linesOf(own), base: linesOf(merged.overlaps) };
     const isCut = [...own, ...merged.overlaps].some(
       ({ current: some }) =>
@@ -144,8 +144,8 @@ async function mergedText(
     if (!isCut) return { reason: "both_changed", ...shown, told };
     return {
       reason: "both_changed",
-      fork: told.flatMap(({ lines }) => numbered(ours.body, lines.ours)),
-      base: told.flatMap(({ lines }) => numbered(theirs.body, lines.theirs)),
+      fork: places.flatMap(lines => numbered(ours.body, lines.ours)),
+      base: places.flatMap(lines => numbered(theirs.body, lines.theirs)),
       told,
     };
   } catch (error) {

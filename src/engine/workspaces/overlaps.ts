@@ -26,13 +26,14 @@ interface TheirChange extends LineChange {
 }
 
 /**
- * What a refused merge remembers of an overlap: what the base had changed there, each by its place in the common base and
- * its new lines, and where it was.
+ * What a refused merge remembers of one change that the base made in an overlap: its place in the common base with its
+ * new lines, and where it was. Entries of earlier versions have all changes of an overlap together.
  */
 export interface ToldOverlap {
   readonly changes: readonly string[];
+  /** Of ours: the lines of the overlap that are nearest to the change. */
   readonly lines: LinesOfSides;
-  /** The fork has all lines that the base put there. */
+  /** The fork has there all lines that the base put there. */
   readonly holdsTheirs?: boolean;
 }
 
@@ -43,23 +44,79 @@ export interface OverlapReport {
   readonly edits: readonly LineChange[] | "all";
 }
 
-export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOverlap[] {
-  return regions(base, ours, theirs)
-    .filter(({ is }) => is === "overlap")
-    .map(({ changes, lines, ours: own }) => {
-      const has = new Set(linesOf(Buffer.from(own, "latin1")));
-      const holdsTheirs = changes.every(
-        ({ text: put }) => put !== "" && linesOf(Buffer.from(put, "latin1")).every(line => has.has(line)),
-      );
-      return { changes: changes.map(keyOf), lines, ...(holdsTheirs && { holdsTheirs }) };
-    });
+/** The lines of the overlaps, and what is to be told of each change of the base in them. */
+export function overlapsOf(
+  base: Buffer,
+  ours: Buffer,
+  theirs: Buffer,
+): { readonly places: readonly LinesOfSides[]; readonly told: ToldOverlap[] } {
+  const [b, o] = [linesOf(base), linesOf(ours)];
+  const mine = gitChanges(b, o);
+  const overlaps = regions(base, ours, theirs).filter(({ is }) => is === "overlap");
+  return { places: overlaps.map(({ lines }) => lines), told: overlaps.flatMap(one => toldOf(one, mine, o)) };
 }
 
 /** The same where the fork deleted the file: all that the base changed. */
 export function allTold(base: Buffer, theirs: Buffer): ToldOverlap[] {
-  return regions(base, base, theirs)
-    .filter(({ changes }) => changes.length > 0)
-    .map(({ changes, lines }) => ({ changes: changes.map(keyOf), lines }));
+  return regions(base, base, theirs).flatMap(region => toldOf(region, [], linesOf(base)));
+}
+
+/** Each change of the base has to be dealt with: every line of ours in the overlap belongs to the nearest one. */
+function toldOf(
+  { changes, lines: { ours } }: MergedRegion,
+  mine: readonly LineChange[],
+  ourLines: readonly string[],
+): ToldOverlap[] {
+  const [first, end] = [ours[0] - 1, ours[1] - 1];
+  const spans = changes.map(
+    ({ aStart, aEnd }) => [placeOf(aStart, mine)[0], placeOf(aEnd, mine)[1]] as const,
+  );
+  const between = (i: number) => Math.floor(((spans[i]?.[1] ?? 0) + (spans[i + 1]?.[0] ?? 0)) / 2);
+  return changes.map((change, i) => {
+    const [from, to] = spans[i] as readonly [number, number];
+    const start = i === 0 ? first : Math.min(from, between(i - 1));
+    const stop = i === changes.length - 1 ? end : Math.max(to, between(i));
+    const lines: LinesOfSides = {
+      ours: [start + 1, stop + 1],
+      theirs: [change.bStart + 1, change.bEnd + 1],
+    };
+    const isHeld = holds(ourLines.slice(from, to), linesOf(Buffer.from(change.text, "latin1")));
+    return { changes: [keyOf(change)], lines, ...(isHeld && { holdsTheirs: true }) };
+  });
+}
+
+/**
+ * Where a line of the base may be in ours, which has `mine` in place of some lines. In such a change lines are counted
+ * from its first one and from its last one.
+ */
+function placeOf(line: number, mine: readonly LineChange[]): readonly [number, number] {
+  let [low, high] = [0, mine.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((mine[middle] as LineChange).aEnd < line) low = middle + 1;
+    else high = middle;
+  }
+  const change = mine[low];
+  const before = mine[low - 1];
+  if (change === undefined || change.aStart > line) {
+    const place = before === undefined ? line : before.bEnd + line - before.aEnd;
+    return [place, place];
+  }
+  const { aStart, aEnd, bStart, bEnd } = change;
+  const [fromFirst, fromLast] = [bStart + line - aStart, bEnd - (aEnd - line)];
+  return [Math.max(bStart, Math.min(fromFirst, fromLast)), Math.min(bEnd, Math.max(fromFirst, fromLast))];
+}
+
+/** Whether lines are all among others. If there are none, there must be no others: both sides deleted some. */
+function holds(lines: readonly string[], put: readonly string[]): boolean {
+  if (put.length === 0) return lines.length === 0;
+  const left = new Map<string, number>();
+  for (const line of lines) left.set(line, (left.get(line) ?? 0) + 1);
+  return put.every(line => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count > 0;
+  });
 }
 
 function keyOf({ aStart, aEnd, text }: TheirChange): string {
@@ -76,8 +133,8 @@ export function editsSince(then: Buffer, now: Buffer): LineChange[] {
 }
 
 /**
- * Whether the fork has resolved an overlap: everything that the base changed there was reported, and since each of these
- * reports the fork has changed the lines that it had there, or has the base's lines there as well.
+ * Whether the fork has resolved a change of the base in an overlap: it was reported, and since each of these reports the
+ * fork has changed the lines that it had there, or has the base's lines there as well.
  */
 export function isResolved(
   { changes, holdsTheirs }: ToldOverlap,

@@ -33,7 +33,8 @@ export async function preferring(
 }
 
 /**
- * Whether the fork has resolved a conflict since it was reported. A conflict about lines is resolved if every overlap is.
+ * Whether the fork has resolved a conflict since it was reported. A conflict about lines is resolved if every
+ * change of the base in the overlaps is.
  * Any other is resolved if the fork has changed what it holds at the path, and the base still holds what was reported.
  */
 export async function isSettled(
@@ -95,7 +96,10 @@ export async function withoutSettled(
   if (told === undefined || open === undefined || open.length === told.length) return conflict;
   // A region without lines is shown by the lines next to it.
   const isOpen = (side: "ours" | "theirs", line: number) =>
-    open.some(({ lines }) => line >= lines[side][0] - 1 && line <= lines[side][1]);
+    open.some(({ lines }) => {
+      const [from, end] = lines[side];
+      return from === end ? line === from - 1 || line === from : line >= from && line < end;
+    });
   return {
     ...conflict,
     told: open,
