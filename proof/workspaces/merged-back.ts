@@ -103,7 +103,7 @@ async function oneTree(
           for (const line of lines) (rewritten.get(id) as ModelFile).lines[line] = `both ${unique()}`;
         write(record.root, before, rewritten);
         const left = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
-        checkLeft(left ?? [], runs.slice(done), rewritten, current);
+        checkLeft(left ?? [], runs.slice(done), rewritten, current, start);
       }
       current = mergeModel(start, rewritten, current).result;
       counts.rewritten++;
@@ -205,14 +205,14 @@ function checkLeft(
   left: readonly BaseRun[],
   fork: ModelTree,
   theirs: ModelTree,
+  start: ModelTree,
 ): void {
   const textsOf = (tree: ModelTree) =>
     left.flatMap(({ id, lines }) => lines.map(line => tree.get(id)?.lines[line])).sort();
   const shown = refused.flatMap(({ base = [] }) => base.map(({ text }) => text));
-  const changed = new Set([...theirs.values()].flatMap(({ lines }) => lines));
-  const own = new Set([...fork.values()].flatMap(({ lines }) => lines));
-  // Lines between two changes, which the base has not changed, may be shown with them.
-  const told = shown.filter(text => changed.has(text) && !own.has(text)).sort();
+  const unchanged = new Set([...start.values(), ...fork.values()].flatMap(({ lines }) => lines));
+  // Lines between two changes may be shown with them.
+  const told = shown.filter(text => !unchanged.has(text)).sort();
   if (JSON.stringify(told) !== JSON.stringify(textsOf(theirs)))
     throw new Error(`reported ${JSON.stringify(told)}, and ${JSON.stringify(textsOf(theirs))} are left`);
 }

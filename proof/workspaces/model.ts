@@ -11,7 +11,8 @@ export interface ModelFile {
 
 export type ModelTree = Map<number, ModelFile>;
 
-const lineCount = 16;
+/** So many that a file with the changes of several forks is still taken for the same one. */
+const lineCount = 40;
 let counter = 0;
 
 export function newFile(id: number, path: string): ModelFile {
@@ -41,7 +42,7 @@ export function changeRandomly(tree: ModelTree, chance: Chance, who: string, nex
     if (file.gone) continue;
     if (what < 0.6) {
       const first = chance.below(lineCount);
-      const end = Math.min(lineCount, first + (chance.below(3) === 0 ? 1 + chance.below(8) : 1));
+      const end = Math.min(lineCount, first + (chance.below(2) === 0 ? 1 + chance.below(8) : 1));
       for (let line = first; line < end; line++) file.lines[line] = `${who} ${unique()}`;
     } else if (what < 0.75)
       file.path = `${chance.pick(["", "moved/", "deep/er/"])}${who}-${file.id}-${unique()}.txt`;
