@@ -79,6 +79,30 @@ const cases: Record<string, Case> = {
     base: write("m.txt", long("m").replace("m 3\n", "base\n")),
     becomes: { fork: { "m.txt": long("k"), "k.txt": long("m") }, base: "refused" },
   },
+  "the base exchanged two binary files, and the fork edited one": {
+    before: { "m.bin": blocks(0, 40), "k.bin": blocks(100, 140) },
+    fork: write("m.bin", `fork${blocks(0, 40)}`),
+    base: all(move("m.bin", "x"), move("k.bin", "m.bin"), move("x", "k.bin")),
+    becomes: { fork: "refused", base: { "m.bin": blocks(100, 140), "k.bin": blocks(0, 40) } },
+  },
+  "the fork exchanged two binary files, edited both, and the base edited one": {
+    before: { "m.bin": blocks(0, 40), "k.bin": blocks(100, 140) },
+    fork: all(write("m.bin", blocks(100, 141)), write("k.bin", blocks(0, 41))),
+    base: write("m.bin", `base${blocks(0, 40)}`),
+    becomes: { fork: { "m.bin": blocks(100, 141), "k.bin": blocks(0, 41) }, base: "refused" },
+  },
+  "the base exchanged two binary files, and the fork moved one and edited it": {
+    before: { "m.bin": blocks(0, 40), "k.bin": blocks(100, 140) },
+    fork: all(move("m.bin", "n.bin"), write("n.bin", `fork${blocks(0, 40)}`)),
+    base: all(move("m.bin", "x"), move("k.bin", "m.bin"), move("x", "k.bin")),
+    becomes: refused,
+  },
+  "the base exchanged two short files, and the fork edited one": {
+    before: { a: "one\n", b: "two\n" },
+    fork: write("a", "fork\n"),
+    base: all(move("a", "x"), move("b", "a"), move("x", "b")),
+    becomes: { fork: "refused", base: { a: "two\n", b: "one\n" } },
+  },
   "both changed a short file": {
     before: { version: "1.0\n" },
     fork: write("version", "1.1\n"),

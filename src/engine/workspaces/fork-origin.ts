@@ -28,6 +28,8 @@ export interface ForkOrigin {
   appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
   /** The paths that the base had and has not. */
   goneFrom(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
+  /** The files of the base that it has written since, or exchanged. */
+  rewrittenIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
   writesIn(base: Workspace): Promise<BaseWrites>;
 }
 
@@ -69,6 +71,12 @@ export class SnapshotOrigin implements ForkOrigin {
     return await this.#changedNames(base, ({ after }) => after === undefined, signal);
   }
 
+  async rewrittenIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
+    const isSameFile = ({ before, after }: Pair) =>
+      before.size === after.size && isUntouchedSince(this.#record.created, after);
+    return await this.#changedNames(base, ({ before, after }) => areFiles(before, after), signal, isSameFile);
+  }
+
   async writesIn(base: Workspace): Promise<BaseWrites> {
     await base.allRecorded();
     return new LocalWrites(this.view, base, this.#record.created);
@@ -78,16 +86,22 @@ export class SnapshotOrigin implements ForkOrigin {
     base: Workspace,
     isWanted: (difference: TreeDifference) => boolean,
     signal: AbortSignal | undefined,
+    isSameFile: (pair: Pair) => boolean = () => true,
   ): Promise<readonly string[]> {
     const [root] = base.roots;
     if (root === undefined) return [];
     const differences = await treeDifference(this.#frozen, root.handle, {
-      untouched: ({ before, after }) => before.kind !== "directory" && after.kind !== "directory",
+      untouched: pair =>
+        pair.before.kind !== "directory" && pair.after.kind !== "directory" && isSameFile(pair),
       skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
       signal,
     });
     return differences.filter(isWanted).map(({ path }) => display(path));
   }
+}
+
+function areFiles(...entries: readonly ({ readonly kind: Kind } | undefined)[]): boolean {
+  return entries.every(entry => entry?.kind === "file");
 }
 
 /** How the copy method knows that a file is still the base's, without reading it. */
@@ -107,15 +121,13 @@ function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => b
         after.kind === "file" && before.inode === after.inode && before.device === after.device;
     case "reflink":
     case "copy": {
-      // Copies have the times of the base. What was written since the fork was made has a later time of change.
-      const until = BigInt(created - coarseClockMs) * 1_000_000n;
       return ({ before, after }) =>
         after.kind === "file" &&
         before.kind === "file" &&
         before.size === after.size &&
         before.mode === after.mode &&
         before.modified / 1_000_000n === after.modified / 1_000_000n &&
-        after.changed < until;
+        isUntouchedSince(created, after);
     }
   }
 }
@@ -124,6 +136,11 @@ function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => b
 function hasTimeOfBase({ before, after }: Pair): boolean {
   const apart = before.modified - after.modified;
   return apart > -1_000_000n && apart < 1_000_000n;
+}
+
+/** Copies have the times of modification of what they were made of. What is written or moved has a later time of change. */
+function isUntouchedSince(time: number, { changed }: Pair["after"]): boolean {
+  return changed < BigInt(time - coarseClockMs) * 1_000_000n;
 }
 
 /** File systems take their times from a clock that ticks this slowly. */
@@ -180,6 +197,10 @@ export class LogOrigin implements ForkOrigin {
 
   async goneFrom(): Promise<readonly string[]> {
     return this.#changedNames(path => this.#base?.get(path) === undefined);
+  }
+
+  async rewrittenIn(): Promise<readonly string[]> {
+    return this.#changedNames(path => areFiles(this.#origin.get(path), this.#base?.get(path)));
   }
 
   async writesIn(base: Workspace): Promise<BaseWrites> {

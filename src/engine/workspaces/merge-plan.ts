@@ -8,7 +8,7 @@ import type { BaseWrites } from "./masked-writes.ts";
 import { changedLines, type MergedSide, mergeMasked, mergeSides, type SideConflict } from "./merge-file.ts";
 import { MergeRenames, type RenameInput } from "./merge-renames.ts";
 import { isSameSide, type LiveView, type SideAtPath } from "./merge-side.ts";
-import { isVersionOf, similarSides } from "./renames.ts";
+import { type Candidate, isVersionOf, similarSides } from "./renames.ts";
 import { areTexts, isSettled, preferring, withoutSettled } from "./settled.ts";
 
 export interface Conflict extends SideConflict {
@@ -126,6 +126,7 @@ class Planning implements MergePlan {
     before: SideAtPath | undefined,
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
+    from = path,
   ): Promise<MergedSide> {
     const isMasked = !this.#input.isShownWhole(path);
     const result = isMasked
@@ -139,6 +140,7 @@ class Planning implements MergePlan {
     if (isText && prefer !== undefined) {
       const loser = prefer === "fork" ? theirs : ours;
       if (!isMasked && !(await isVersionOf(before, loser))) return result;
+      if (!isMasked && !(await this.#isLoserVersion(from, before, { ours, theirs }))) return result;
       return await preferring(before, ours, theirs, prefer === "fork" ? "ours" : "theirs");
     }
     if (isMasked) return result;
@@ -182,7 +184,7 @@ class Planning implements MergePlan {
         return true;
       }
     }
-    const result = await this.#mergedOrPreferred(to, before, ours, theirs);
+    const result = await this.#mergedOrPreferred(to, { path, side: before }, ours, theirs);
     if ("conflict" in result) {
       this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to }, sides: { ours, theirs } });
       return true;
@@ -242,7 +244,7 @@ class Planning implements MergePlan {
     const sides = { ours: this.#forkSide(to), theirs: this.#input.theirs.at(other) };
     const there = this.#input.theirs.at(to);
     this.#leaveOut(to);
-    const result = await this.#mergedOrPreferred(to, before, sides.ours, sides.theirs);
+    const result = await this.#mergedOrPreferred(to, { path, side: before }, sides.ours, sides.theirs);
     const moved = { fork: to, base: other };
     let isNamed = await this.#isSettled(to, { reason: "both_renamed" }, sides.ours, sides.theirs);
     if (there !== undefined) {
@@ -281,14 +283,24 @@ class Planning implements MergePlan {
   /** What a merge of three sides gives; where they conflict, the side that is preferred, if one is. */
   async #mergedOrPreferred(
     path: string,
-    before: SideAtPath,
+    { path: from, side: before }: Candidate,
     ours: SideAtPath | undefined,
     theirs: SideAtPath | undefined,
   ): Promise<MergedSide> {
     const { prefer } = this.#input;
-    const result = await this.#merged(path, before, ours, theirs);
+    const result = await this.#merged(path, before, ours, theirs, from);
     if ("side" in result || prefer === undefined || result.conflict.told !== undefined) return result;
+    if (this.#input.isShownWhole(path) && !(await this.#isLoserVersion(from, before, { ours, theirs })))
+      return result;
     return { side: prefer === "fork" ? ours : theirs };
+  }
+
+  /** Whether the side that is not preferred has a version of the file, and not another one of its files in its place. */
+  async #isLoserVersion(from: string, before: SideAtPath, { ours, theirs }: ConflictSides): Promise<boolean> {
+    const [side, loser] =
+      this.#input.prefer === "fork" ? (["base", theirs] as const) : (["fork", ours] as const);
+    if (before.kind !== "file" || loser?.kind !== "file") return true;
+    return !(await this.#renames.isReplaced(side, { path: from, side: before }, loser));
   }
 
   /**
@@ -324,7 +336,7 @@ class Planning implements MergePlan {
       this.conflicts.push({ path, ...conflict, moved: { base: to }, sides });
       return true;
     }
-    const result = await this.#mergedOrPreferred(to, before, after, theirs);
+    const result = await this.#mergedOrPreferred(to, { path, side: before }, after, theirs);
     if ("conflict" in result)
       this.conflicts.push({
         path: to,
@@ -346,7 +358,7 @@ class Planning implements MergePlan {
       if (before?.kind !== "file" || isFile) continue;
       if ((await this.#renames.inFork(from)) !== path || (await this.#renames.inBase(from)) !== path)
         continue;
-      const result = await this.#mergedOrPreferred(path, before, after, theirs);
+      const result = await this.#mergedOrPreferred(path, { path: from, side: before }, after, theirs);
       const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
       if ("side" in result) this.#put(path, theirs, result.side, true, sources);
       else this.conflicts.push({ path, ...result.conflict, sides: { ours: after, theirs } });
@@ -391,8 +403,10 @@ class Planning implements MergePlan {
     if (before === undefined) return !(await this.#renames.isNewName(path));
     // One side may have moved a different file onto a path that the other side deleted.
     const left = ours === undefined || theirs === undefined ? (ours ?? theirs) : undefined;
-    if (left === undefined || !this.#input.isShownWhole(path)) return true;
-    return await similarSides(before, left);
+    if (!this.#input.isShownWhole(path)) return true;
+    return left === undefined
+      ? await this.#isLoserVersion(path, before, { ours, theirs })
+      : await similarSides(before, left);
   }
 
   /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */

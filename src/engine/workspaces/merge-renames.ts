@@ -1,7 +1,7 @@
 // Which files the fork and the base moved. Asked for only where a rename may explain a conflict, and computed once.
 import { once } from "../once.ts";
 import type { ForkChange } from "./difference.ts";
-import type { TreeView } from "./merge-side.ts";
+import type { SideAtPath, TreeView } from "./merge-side.ts";
 import { type Candidate, pairedRenames } from "./renames.ts";
 
 /** Files that the base has and had not, and those that it had. */
@@ -15,6 +15,8 @@ export interface RenameInput {
   /** The base as it is now. */
   readonly theirs: TreeView;
   moves(): Promise<BaseMoves>;
+  /** The files that the base has written or exchanged, as they were. */
+  rewritten(): Promise<readonly Candidate[]>;
   /** Whether callers see all of a path, in the fork and in the base. */
   isShownWhole(path: string): boolean;
 }
@@ -22,8 +24,9 @@ export interface RenameInput {
 export class MergeRenames {
   readonly #inFork: () => Promise<ReadonlyMap<string, string>>;
   readonly #inBase: () => Promise<ReadonlyMap<string, string>>;
+  readonly #rewritten: { readonly [side in "fork" | "base"]: () => Promise<readonly Candidate[]> };
 
-  constructor({ changes, theirs, moves, isShownWhole }: RenameInput) {
+  constructor({ changes, theirs, moves, rewritten, isShownWhole }: RenameInput) {
     const shown = () => changes.filter(({ path }) => isShownWhole(path));
     this.#inFork = once(async () => {
       const gone = shown().filter(({ before, after }) => before?.kind === "file" && after?.kind !== "file");
@@ -39,6 +42,7 @@ export class MergeRenames {
       const paths = new Set(asked.map(file => file.path));
       return await pairedRenames([...asked, ...gone.filter(file => !paths.has(file.path))], appeared);
     });
+    this.#rewritten = { fork: async () => filesOf(shown(), "before"), base: once(rewritten) };
   }
 
   /** The new path of a file that the fork moved. */
@@ -53,6 +57,13 @@ export class MergeRenames {
    */
   async inBase(path: string): Promise<string | undefined> {
     return (await this.#inBase()).get(path);
+  }
+
+  /** Whether a side put another one of its files in the place of `before`, as when it exchanged two of them. */
+  async isReplaced(side: "fork" | "base", before: Candidate, now: SideAtPath): Promise<boolean> {
+    const others = (await this.#rewritten[side]()).filter(({ path }) => path !== before.path);
+    const renames = await pairedRenames([before, ...others], [{ path: before.path, side: now }]);
+    return renames.size > 0 && !renames.has(before.path);
   }
 
   /** Whether the fork or the base moved a file to a path. */

@@ -142,14 +142,14 @@ function planned(
   const isMasked = maskedIn({ fork, base });
   const isShownWhole = (path: string) => !isMasked(path);
   const ignored = once(() => new Ignored(base));
+  const filesOf = (paths: readonly string[], view: TreeView): Candidate[] =>
+    paths.filter(isShownWhole).flatMap(path => {
+      const side = view.at(path);
+      return side?.kind === "file" ? [{ path, side }] : [];
+    });
   const moves = async (): Promise<BaseMoves> => {
     const appeared = await origin.appearedIn(base, signal);
     const gone = appeared.length > 0 ? await origin.goneFrom(base, signal) : [];
-    const filesOf = (paths: readonly string[], view: TreeView): Candidate[] =>
-      paths.filter(isShownWhole).flatMap(path => {
-        const side = view.at(path);
-        return side?.kind === "file" ? [{ path, side }] : [];
-      });
     // Files that this fork's own merges added or removed are not moves of the base. Ignore rules are not read for paths
     // that the policy denies.
     const kept = appeared.filter(
@@ -167,6 +167,7 @@ function planned(
     bases,
     theirs,
     moves,
+    rewritten: async () => filesOf(await origin.rewrittenIn(base, signal), origin.view),
     isShownWhole,
     writes,
     prefer,
