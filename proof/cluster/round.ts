@@ -149,8 +149,9 @@ export class Round implements AsyncDisposable {
     const { line } = this.#machine(name);
     switch (this.#chance.below(12)) {
       case 0:
-        line.isCut = true;
-        this.events.push(`${name} is cut off`);
+        if (this.#once(3)) line.refusesAs = "read_only";
+        else line.isCut = true;
+        this.events.push(`${name} is ${line.isCut ? "cut off" : "refused every change"}`);
         return;
       case 1:
         return this.#once(2) ? await this.#restart(name) : undefined;
@@ -167,7 +168,7 @@ export class Round implements AsyncDisposable {
 
   #heal(): void {
     for (const { line } of this.#machines.values())
-      Object.assign(line, { isCut: false, losesNext: false, delaysNext: false });
+      Object.assign(line, { isCut: false, refusesAs: undefined, losesNext: false, delaysNext: false });
   }
 
   async #act(name: string): Promise<void> {

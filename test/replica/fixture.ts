@@ -70,6 +70,8 @@ export class Line {
   isCut = false;
   /** What the store fails with while it is cut. */
   cutAs: StoreFailure = "unreachable";
+  /** What appends fail with, while questions are answered: a standby, lost rights, a full disk. */
+  refusesAs: StoreFailure | undefined;
   /** Is not told what others append. */
   isDeaf = false;
   /** Lets the next append happen and loses the answer. */
@@ -108,6 +110,8 @@ export class Line {
         return async (...args: unknown[]) => {
           if (key === "append") await this.beforeAppend();
           if (this.isCut) throw cut();
+          if (key === "append" && this.refusesAs !== undefined)
+            throw new Fault("store_unavailable", { reason: this.refusesAs, detail: "no changes" });
           if (key === "append" && this.refusesAsStale) return { result: "stale" };
           if (key === "append") await this.holds;
           if (key === "append" && this.delaysNext) {

@@ -45,8 +45,10 @@ import {
   appendFault,
   errorText,
   historyFull,
+  isOutOfReach,
   isPassing,
   lostChanges,
+  refusesChanges,
   withoutAnswer,
 } from "./store-faults.ts";
 import { StoreReach } from "./store-reach.ts";
@@ -340,8 +342,10 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #sendSoon(): void {
+    const before = this.#sendFault && errorText(this.#sendFault);
     this.sent().catch(error => {
-      if (!this.#closed) this.#options.warn?.(`changes are not in the store yet: ${errorText(error)}`);
+      if (!this.#closed && errorText(error) !== before)
+        this.#options.warn?.(`changes are not in the store yet: ${errorText(error)}`);
     });
   }
 
@@ -366,7 +370,8 @@ export class Replica implements Replication, AsyncDisposable {
       this.#sendFault = undefined;
     } catch (error) {
       if (error instanceof Fault) this.#sendFault = error;
-      if (error instanceof Fault && isPassing(error)) this.#isDown(error);
+      if (isOutOfReach(error)) this.#isDown(error);
+      if (refusesChanges(error)) this.#tryAgainSoon();
       throw error;
     }
   }
@@ -414,7 +419,7 @@ export class Replica implements Replication, AsyncDisposable {
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
-      if (isWithoutRoom(error) || isUnanswered(error)) this.#tryAgainSoon();
+      if (isWithoutRoom(error) || isUnanswered(error) || refusesChanges(error)) this.#tryAgainSoon();
       this.#isDown(error);
       throw error;
     }
@@ -454,7 +459,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unpublished = isOnly ? by : unknownAuthor;
   }
 
-  /** Retries after a full or failing disk, which sends no notification when it recovers. */
+  /** Retries after a full or failing disk, here or under the store, which sends no notification when it recovers. */
   #tryAgainSoon(): void {
     this.#again ??= globalThis
       .setTimeout(() => {
@@ -841,7 +846,7 @@ export class Replica implements Replication, AsyncDisposable {
     const unpublished = this.#unpublished;
     this.#unpublished = undefined;
     if (unpublished !== undefined) void this.#publishLate(unpublished).catch(() => {});
-    else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
+    else if (isOutOfReach(this.#sendFault)) this.#sendSoon();
   }
 
   async #publishLate(by: By): Promise<void> {
@@ -851,7 +856,9 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #isDown(error: unknown): void {
-    if (!this.#closed && Fault.is(error, "store_unavailable")) this.#reach.isDown(error);
+    if (this.#closed || !Fault.is(error, "store_unavailable")) return;
+    if (refusesChanges(error)) this.#reach.refuses(error);
+    else this.#reach.isDown(error);
   }
 
   /** Calls `action` when everything has ended. */

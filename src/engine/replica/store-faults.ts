@@ -24,6 +24,22 @@ export function historyFull(limit: number, used: number): Fault {
   return new Fault("history_full", { limit, used });
 }
 
+/** Whether the store could not be asked: nothing says that what is in it is gone or damaged. */
+export function isOutOfReach(fault: unknown): boolean {
+  if (!Fault.is(fault, "store_unavailable")) return false;
+  return fault.data.reason !== "damaged" && fault.data.reason !== "invalid";
+}
+
+/**
+ * Whether a store that can be asked refuses changes: a standby, lost rights, a full disk. What it answers to questions
+ * stays true.
+ */
+export function refusesChanges(error: unknown): boolean {
+  if (!Fault.is(error, "store_unavailable")) return false;
+  const { reason } = error.data;
+  return reason === "read_only" || reason === "rights" || reason === "full";
+}
+
 /** Whether it may be over soon. */
 export function isPassing(fault: Fault): fault is Fault<"store_unavailable"> {
   return Fault.is(fault, "store_unavailable") && fault.data.reason === "unreachable";

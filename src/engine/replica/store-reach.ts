@@ -15,6 +15,8 @@ export class StoreReach {
   #stopped = false;
   #probing = false;
   #cause: Fault | undefined;
+  /** Why the store takes no changes, where it answers questions. */
+  #refusal: Fault | undefined;
 
   /** `ask` reports its result through `isUp` and `isDown`. */
   constructor(ask: () => Promise<void>, warn: ((message: string) => void) | undefined) {
@@ -46,8 +48,10 @@ export class StoreReach {
     this.#fresh = asked;
   }
 
-  /** The store has answered. That says nothing about what it has lost, or what this machine cannot take. */
+  /** The store has taken a change, or would have. That says nothing about what it has lost, or what this machine cannot take. */
   answers(): void {
+    if (this.#refusal !== undefined) this.#warn?.("the store takes changes again");
+    this.#refusal = undefined;
     const isOther = this.#cause !== undefined && !Fault.is(this.#cause, "store_unavailable");
     if (!isOther && reasonOf(this.#cause) !== "damaged") this.isUp();
   }
@@ -71,6 +75,14 @@ export class StoreReach {
         : `what others have changed cannot be written here (${errorText(fault)}); reads continue, and polyfs tries again`,
     );
     if (!this.#probing) void this.#probe();
+  }
+
+  /** The store answers, and takes no change. Whether it can be asked is for the next question to find out. */
+  refuses(fault: Fault): void {
+    const before = this.#refusal;
+    this.#refusal = fault;
+    if (reasonOf(before) !== reasonOf(fault))
+      this.#warn?.(`the store takes no changes (${errorText(fault)}); reads continue`);
   }
 
   stop(): void {

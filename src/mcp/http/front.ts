@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Session } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
+import { errorText } from "../../engine/replica/store-faults.ts";
 import { beginning } from "../../host/masked-tokens.ts";
 import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -342,9 +343,12 @@ export class Front {
   ): void {
     const refusal = refusalOf(error);
     const fields = { address: addressOf(request), caller: this.#callers.get(request)?.is.name };
-    if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error, fields);
+    const { log } = this.#options;
+    if (Fault.is(error, "store_unavailable"))
+      log.warn(`a request was refused: the store cannot be used (${errorText(error)})`, undefined, fields);
+    else if (!response.destroyed && refusal !== error) log.error("a request failed", error, fields);
     this.#refused(request, { status: refusal.status, reason: refusal.message, caller: fields.caller });
-    this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
+    log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
     if (response.headersSent) return void response.destroy();
     // The rest of the request is discarded: closing at once would lose the answer, too.
     request.resume();

@@ -3,6 +3,8 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
+import { isOutOfReach } from "../../engine/replica/store-faults.ts";
+import { orTooLate } from "../../engine/replica/too-late.ts";
 import { runningCommands } from "../../engine/shell/living.ts";
 import type { Access } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -23,6 +25,8 @@ interface Entered {
 const defaultIdleMs = 5 * 60_000;
 /** The last use is noted this often. */
 const touchMs = 60_000;
+/** How long a caller who is in a workspace waits for a store that does not answer. */
+const patienceMs = 1500;
 
 export class WorkspacePrincipals implements Disposable {
   readonly #engine: Engine;
@@ -30,6 +34,8 @@ export class WorkspacePrincipals implements Disposable {
   readonly #idleMs: number;
   readonly #entered = new Map<Principal, Map<string, Promise<Entered>>>();
   readonly #timer: NodeJS.Timeout | undefined;
+  /** The last question to the store got no answer. */
+  #isStoreLost = false;
 
   /** `inPlace`: commands may run, or files be written without being replaced. */
   constructor(engine: Engine, inPlace: boolean, idleMs = defaultIdleMs) {
@@ -65,25 +71,48 @@ export class WorkspacePrincipals implements Disposable {
     return entered.principal;
   }
 
-  /** While the store cannot be asked, a caller stays in the workspace that it entered by this name. */
+  /**
+   * While the store cannot be asked, a caller stays in the workspace that it entered by this name, and does not wait: its
+   * reads continue there. The copy of that workspace finds out when the store is back.
+   */
   async #enteredAs(workspaces: Workspaces, principal: Principal, name: string): Promise<Entered> {
-    try {
-      const { record, own } = await this.#permitted(workspaces, name, principal);
-      for (;;) {
-        const opening = this.#enter(workspaces, principal, record, own);
-        const entered = await opening;
-        // It may have been closed at this very moment.
-        if (this.#entered.get(principal)?.get(record.id) !== opening) continue;
-        entered.usedAt = Date.now();
-        return entered;
-      }
-    } catch (error) {
-      if (!Fault.is(error, "store_unavailable") || error.data.reason !== "unreachable") throw error;
-      for (const opening of this.#entered.get(principal)?.values() ?? []) {
-        const entered = await opening.catch(() => undefined);
-        if (entered?.record.name === name) return entered;
-      }
-      throw error;
+    if (this.#isStoreLost) {
+      const before = await this.#lastEntered(principal, name);
+      if (before !== undefined && isOutOfReach(before.principal.is.workspace.replication?.staleCause))
+        return before;
+    }
+    let isAnswered = false;
+    const asked = this.#asked(workspaces, principal, name);
+    const answered = asked.then(() => {
+      isAnswered = true;
+      this.#isStoreLost = false;
+    });
+    const lose = () => {
+      this.#isStoreLost = true;
+    };
+    await orTooLate(answered, patienceMs, lose).catch(error => {
+      if (!isOutOfReach(error)) throw error;
+      lose();
+    });
+    const before = isAnswered ? undefined : await this.#lastEntered(principal, name);
+    return before ?? (await asked);
+  }
+
+  async #lastEntered(principal: Principal, name: string): Promise<Entered | undefined> {
+    const all = [...(this.#entered.get(principal)?.values() ?? [])];
+    const found = await Promise.all(all.map(opening => opening.catch(() => undefined)));
+    return found.findLast(entered => entered?.record.name === name);
+  }
+
+  async #asked(workspaces: Workspaces, principal: Principal, name: string): Promise<Entered> {
+    const { record, own } = await this.#permitted(workspaces, name, principal);
+    for (;;) {
+      const opening = this.#enter(workspaces, principal, record, own);
+      const entered = await opening;
+      // It may have been closed at this very moment.
+      if (this.#entered.get(principal)?.get(record.id) !== opening) continue;
+      entered.usedAt = Date.now();
+      return entered;
     }
   }
 
