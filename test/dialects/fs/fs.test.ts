@@ -209,6 +209,9 @@ describe("fs.list_files", () => {
       "src/backend.rs",
       "src/crlf.rs",
     ]);
+    expect(await paths({ include_globs: ["*.rs"], exclude_globs: ["src", "src/deep"] })).toEqual(
+      await paths({ include_globs: ["*.rs"] }),
+    );
     expect(await paths({ root: "src", include_globs: ["src/c*"] })).toEqual(["src/crlf.rs"]);
     expect(await paths({ include_globs: ["*.RS"] })).toEqual([]);
     expect(await paths({ include_globs: [], exclude_globs: [] })).toEqual(await paths({}));
