@@ -111,6 +111,7 @@ for line in sys.stdin:
  * clang, which distinguishes syntax errors from others. Headers are compiled once for each file, so it gets the path:
  * the file may include others from its own directory. After a name that it does not know, it skips the rest of the
  * statement and a bracket too many in it; so brackets that were balanced in the first text of a file must stay so.
+ * Two types in a declaration (`int bool f();`) are its parser's refusal, too, although it lists that with the meaning.
  */
 const cppChecker = `import base64,glob,re,sys
 import clang.cindex as c
@@ -147,7 +148,10 @@ for line in sys.stdin:
             print("n", flush=True) # a part of another file: whatever is wrong with it, clang is lost already
             continue
     found = [d for d in unit.diagnostics if d.severity >= 3 and d.location.file and d.location.file.name == path]
-    wrong = [d for d in found if d.category_name == "Parse Issue" or d.category_name.startswith("Lex") and "file not found" not in d.spelling]
+    if any("file not found" in d.spelling for d in found):
+        print("y", flush=True) # a wrong name; what follows lacks the macros of that file
+        continue
+    wrong = [d for d in found if d.category_name == "Parse Issue" or d.category_name.startswith("Lex") or "cannot combine with previous" in d.spelling]
     print("n" if wrong or was_balanced and not balanced else "y", flush=True)
 `;
 

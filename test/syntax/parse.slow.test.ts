@@ -345,8 +345,23 @@ describe("new syntax errors", () => {
     expect(await told("a.cpp", good, `${good}/*\n#inclde <b>\n*/\n`)).toEqual([]);
     expect(await told("a.cpp", good, `${good}#undef\n`)).toEqual(["12:1 #undef"]);
     expect(await told("a.cpp", good, `${good}#\nint b;\n  # \r\nint c;\n`)).toEqual([]);
+    const repeated = good.replace("  #x", "#define S(x) \\\n  #x");
+    expect(await told("a.cpp", good, repeated)).toEqual(["3:1 #define S(x) \\"]);
     const unreadable = "a b c) {{ d e\n#include <a>\nf g) h (\n";
     expect(await told("a.cpp", unreadable, unreadable.replace("#in", "#"))).toEqual(["2:1 #clude <a>"]);
+    expect(await told("a.cpp", unreadable, unreadable.replace("#", "##"))).toEqual(["2:1 ##include <a>"]);
+  });
+
+  it("include statements outside of functions and references to references in C++", async () => {
+    const good =
+      "namespace a {\nint f(int &&b) { return b; }\nint g()\n{ return 1; }\n}\nTEST(a, b)\n{ int &c = d; }\n";
+    expect(await told("a.cpp", undefined, good)).toEqual([]);
+    expect(await told("a.cpp", good, good.replace("int g()\n", ""))).toEqual(["3:1 { return 1; }"]);
+    expect(await told("a.cpp", good, good.replace("int g()\n{ return 1; }", "return 1;"))).toEqual([
+      "3:1 return 1;",
+    ]);
+    expect(await told("a.cpp", good, good.replace("&&b", "&&&&b"))).toHaveLength(1);
+    expect(await told("a.cpp", good, good.replace("&c", "& &c"))).toHaveLength(1);
   });
 
   it("match the conditions of C's preprocessor, which the grammar takes for any directive", async () => {

@@ -5,6 +5,7 @@ import type { Grammar } from "../language.ts";
 import { bracketError } from "./cpp-brackets.ts";
 import { directiveErrors, withoutNullDirectives } from "./cpp-directives.ts";
 import { withoutMacros } from "./cpp-macros.ts";
+import { cppErrors } from "./cpp-rules.ts";
 import { declarationsIn } from "./declarations.ts";
 import { type EditedPart, hull } from "./edited-part.ts";
 import { errorsIn } from "./errors.ts";
@@ -114,7 +115,10 @@ function refusals({ tree, suspect }: ParsedTree, text: string, grammar: Grammar)
   if (grammar === "java") return javaErrors(root, text, suspect);
   if (grammar === "rust") return rustErrors(root, suspect);
   if (grammar === "cpp")
-    return [...directiveErrors(text), ...(root.hasError ? [bracketError(text) ?? []].flat() : [])];
+    return [
+      ...directiveErrors(text),
+      ...(root.hasError ? [bracketError(text) ?? []].flat() : cppErrors(root, suspect)),
+    ];
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text, suspect) : [];
 }
 
