@@ -1,6 +1,7 @@
 // What C++ refuses and its grammar accepts: statements outside of functions, and references to references. Only for texts
 // that parse: around errors, the grammar takes the inside of functions for the outside.
 import type { Node } from "web-tree-sitter";
+import { append } from "../../append.ts";
 import { type EditedPart, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
 
@@ -21,7 +22,7 @@ function outsideFunctions(node: Node): ParseError[] {
   let before: Node | null = null;
   for (const child of node.namedChildren) {
     if (child === null || child.type === "comment") continue;
-    if (scope.test(child.type)) found.push(...outsideFunctions(child));
+    if (scope.test(child.type)) append(found, outsideFunctions(child));
     else if (statement.test(child.type) && before !== null && declaration.test(before.type))
       found.push(place(child));
     before = child;
