@@ -9,6 +9,8 @@ export interface Command {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The longest time that an answer may take. */
+  readonly patienceMs?: number;
 }
 
 export interface Answer {
@@ -25,17 +27,17 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const patienceMs = 20_000;
-
 export class Client {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #patienceMs: number;
   readonly #waiting = new Map<number, Waiting>();
   #pieces: Buffer[] = [];
   #said = "";
   #last = 0;
   #ended = false;
 
-  constructor({ command, args, env, cwd }: Command) {
+  constructor({ command, args, env, cwd, patienceMs = 20_000 }: Command) {
+    this.#patienceMs = patienceMs;
     this.#child = spawn(command, args, { env: { ...process.env, ...env }, cwd, stdio: "pipe" });
     this.#child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
     this.#child.stderr.on("data", (chunk: Buffer) => {
@@ -75,7 +77,10 @@ export class Client {
     try {
       return await new Promise<Answer>((resolve, reject) => {
         if (this.#ended) return reject(new Error("the server has ended"));
-        timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs);
+        timer = setTimeout(
+          () => reject(new Error(`no answer within ${this.#patienceMs / 1000} s`)),
+          this.#patienceMs,
+        );
         this.#waiting.set(id, { resolve, reject });
         this.#write({ jsonrpc: "2.0", id, method, params });
       });

@@ -1,77 +1,83 @@
-// How the cost of a call grows: with the files in the tree, the size of a file, the changes in history, and the callers
-// of one file. `npm run bench -- --growth [--largest N] [--history N] [--file BYTES] [--processor]`. Each row has the
-// median for each size and the exponent of the curve: 0 is flat, 1 is linear. ripgrep and git are measured in the same
-// rounds. With --processor, processor time counts instead of the clock, that of started programs included: on a machine
-// with other work, only that says something.
+// How the cost of a call grows: with the files in the tree, the size of a file, the changes made, and the callers of one
+// file. `npm run bench -- --growth [--part tree,file,history,callers] [--largest N] [--history N] [--file BYTES]
+// [--rounds N] [--json FILE] [--processor]`. Each row has the median for each size and the exponent of the curve: 0 is
+// flat, 1 is linear. ripgrep and git are measured in the same rounds. The file is written after each size, and a run that
+// finds one measures only what it lacks: parts can be measured one by one, and an aborted run can go on. With
+// --processor, processor time counts instead of the clock, that of started programs included: on a machine with other
+// work, only that says something.
 import { spawn } from "node:child_process";
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
 import { Client } from "./client.ts";
-import { processorTime, processorTimeOfChildren } from "./processor-time.ts";
+import { median, processorTime, processorTimeOfChildren } from "./processor-time.ts";
+import { type Curves, curves, type GrowthRun, machine, measuredOn } from "./report/growth.ts";
 
 const program = fileURLToPath(new URL("../../dist/polyfs.cjs", import.meta.url)); // from where run.mjs bundles to
-const option = (name: string, otherwise: number) => {
+const text = (name: string) => {
   const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1] ?? otherwise);
+  return at < 0 ? undefined : process.argv[at + 1];
 };
+const option = (name: string, otherwise: number) => Number(text(name) ?? otherwise);
 const upTo = (most: number, ...sizes: readonly number[]) => sizes.filter(size => size <= most);
-const rounds = 5;
+const rounds = option("rounds", 5);
 const isByProcessor = process.argv.includes("--processor");
 const place = mkdtempSync(join(tmpdir(), "polyfs-bench-growth-"));
 process.on("exit", () => rmSync(place, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
-type Samples = Map<string, number[][]>;
+const file = text("json");
+const run: GrowthRun =
+  file !== undefined && existsSync(file)
+    ? JSON.parse(readFileSync(file, "utf8"))
+    : { growth: [], date: measuredOn(), machine: machine(), rounds, processor: isByProcessor };
+if (run.processor !== isByProcessor || run.rounds !== rounds)
+  throw new Error(`${file} has other rounds, or another kind of time`);
 
-/** Adds a sample of a row at the n-th size. */
-function note(samples: Samples, row: string, n: number, ms: number): void {
-  const all = samples.get(row) ?? [];
-  samples.set(row, all);
-  all[n] ??= [];
-  all[n].push(ms);
+/** Of each row, at one size. */
+type Samples = Map<string, number[]>;
+
+function note(samples: Samples, row: string, value: number): void {
+  samples.set(row, [...(samples.get(row) ?? []), value]);
 }
 
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-/** The slope of a line through the logarithms, by least squares. */
-function exponent(sizes: readonly number[], times: readonly number[]): number {
-  const points = sizes
-    .map((size, n) => [Math.log(size), Math.log(times[n] ?? Number.NaN)] as const)
-    .filter(([, y]) => Number.isFinite(y));
-  const mean = (pick: (point: readonly [number, number]) => number) =>
-    points.reduce((sum, point) => sum + pick(point), 0) / points.length;
-  const [x0, y0] = [mean(([x]) => x), mean(([, y]) => y)];
-  const over = points.reduce((sum, [x, y]) => sum + (x - x0) * (y - y0), 0);
-  return over / points.reduce((sum, [x]) => sum + (x - x0) ** 2, 0);
+/** The sizes of a part that are not in the file yet. */
+function missing(title: string, sizes: readonly number[]): (size: number) => boolean {
+  const known = run.growth.find(part => part.title === title)?.sizes ?? [];
+  const wanted = new Set(sizes.filter(size => !known.includes(size)));
+  if (wanted.size > 0) console.error(`${title}: ${[...wanted].join(", ")}`);
+  return size => wanted.has(size);
 }
 
-function print(
-  title: string,
-  sizes: readonly number[],
-  samples: Samples,
-  unit = (size: number) => `${size}`,
-) {
-  console.log(
-    `\n### ${title}\n\n| ms | ${sizes.map(unit).join(" | ")} | exponent |\n|---|${sizes.map(() => "---:|").join("")}---:|`,
-  );
+/** Adds the medians at one size to the curves of a part. */
+function keep(title: string, size: number, samples: Samples, unit: Curves["unit"] = "number"): void {
+  const earlier = run.growth.find(part => part.title === title);
+  const part = earlier ?? { title, unit, sizes: [], rows: {} };
+  if (earlier === undefined) run.growth.push(part);
+  part.sizes.push(size);
   for (const [row, all] of samples) {
-    const times = sizes.map((_, n) => median(all[n] ?? []));
-    const cells = times.map(time => (Number.isNaN(time) ? "–" : time.toFixed(time < 10 ? 2 : 0)));
-    console.log(`| ${row} | ${cells.join(" | ")} | ${exponent(sizes, times).toFixed(2)} |`);
+    const values = part.rows[row] ?? [];
+    part.rows[row] = values;
+    values[part.sizes.length - 1] = median(all);
   }
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(run, undefined, 1)}\n`);
+  console.error(`  ${size}: after ${Math.round(performance.now() / 1000)} s`);
 }
 
 /** What `action` takes; by the processor, what it takes of a server. Without one, of the programs that it runs. */
@@ -100,7 +106,7 @@ function outside(command: string, args: readonly string[], cwd: string): Promise
 }
 
 const server = (root: string, state = mkdtempSync(join(place, "state-"))) =>
-  new Client({ command: process.execPath, args: [program, "--state-dir", state, root] });
+  new Client({ command: process.execPath, args: [program, "--state-dir", state, root], patienceMs: 600_000 });
 
 /** Calls a tool. An answer that is an error would be measured as if it were quick. */
 async function call(client: Client, tool: string, args: object): Promise<string> {
@@ -110,11 +116,13 @@ async function call(client: Client, tool: string, args: object): Promise<string>
 }
 
 async function growTree(): Promise<void> {
+  const title = "Files in the tree";
   const sizes = upTo(option("largest", 100_000), 1000, 10_000, 100_000, 300_000, 1_000_000);
-  const samples: Samples = new Map();
+  const isMissing = missing(title, sizes);
   const root = join(place, "tree");
   let made = 0;
-  for (const [n, size] of sizes.entries()) {
+  for (const size of sizes.filter(isMissing)) {
+    const samples: Samples = new Map();
     for (; made < size; made++) {
       const directory = join(root, `part${made % 100}`, `group${Math.floor(made / 100) % 200}`);
       if (made < 20_000) mkdirSync(directory, { recursive: true });
@@ -122,9 +130,10 @@ async function growTree(): Promise<void> {
       writeFileSync(join(directory, `file${made}.ts`), `export const value = compute(${made});\n${rare}`);
     }
     await outside("git", ["init", "-q"], root);
-    await outside("git", ["add", "-A"], root);
+    // Into one pack: a file for each object would take as much space again as the tree.
+    await outside("git", ["-c", "core.bigFileThreshold=1", "add", "-A"], root);
     for (let round = 0; round < rounds; round++) {
-      const add = (row: string, ms: number) => note(samples, row, n, ms);
+      const add = (row: string, ms: number) => note(samples, row, ms);
       const client = server(root);
       add("start to `tools/list`", await timed(() => client.start(), client));
       const path = "part1/group0/file1.ts";
@@ -145,27 +154,29 @@ async function growTree(): Promise<void> {
       add("`rg`, rare word", await outside(rgPath, ["--no-config", "-nF", "needle in the haystack"], root));
       add("`git status`", await outside("git", ["status", "--porcelain"], root));
     }
+    keep(title, size, samples);
   }
-  print("Files in the tree", sizes, samples);
   rmSync(root, { recursive: true, force: true });
 }
 
 async function growFile(): Promise<void> {
   const kb = 1024;
   const sizes = upTo(option("file", 1024 ** 3), kb, 100 * kb, 10 * kb ** 2, kb ** 3, 10 * kb ** 3);
-  const samples: Samples = new Map();
+  const title = "Size of a file";
+  const isMissing = missing(title, sizes);
   const root = join(place, "file");
   mkdirSync(root);
   const line = `${"a line of text that is sixty-three characters long, as it is..".padEnd(63)}\n`;
   const block = line.repeat(16 * 1024); // 1 MB
-  for (const [n, size] of sizes.entries()) {
+  for (const size of sizes.filter(isMissing)) {
+    const samples: Samples = new Map();
     const path = join(root, "big.txt");
     const fd = openSync(path, "w");
     for (let left = size; left > 0; left -= block.length) writeSync(fd, block.slice(0, left));
     closeSync(fd);
     const lines = Math.floor(size / 64);
     for (let round = 0; round < rounds; round++) {
-      const add = (row: string, ms: number) => note(samples, row, n, ms);
+      const add = (row: string, ms: number) => note(samples, row, ms);
       await setTimeout(3000); // what was written a moment ago may change again without showing it, and is read again
       const client = server(root);
       await client.start();
@@ -186,52 +197,61 @@ async function growFile(): Promise<void> {
       add("`rg`, no hit", await outside(rgPath, ["--no-config", "-nF", "nowhere to be found"], root));
     }
     truncateSync(path, 0);
+    keep(title, size, samples, "bytes");
   }
-  print("Size of a file", sizes, samples, size =>
-    size < kb ** 2 ? `${size / kb} KB` : `${size / kb ** 2} MB`,
-  );
 }
 
 async function growHistory(): Promise<void> {
+  const title = "Changes that were made (the history keeps 10,000)";
   const sizes = upTo(option("history", 1000), 10, 100, 1000, 10_000, 100_000, 1_000_000);
-  const samples: Samples = new Map();
+  const isMissing = missing(title, sizes);
   const root = join(place, "history");
   const state = mkdtempSync(join(place, "state-"));
   mkdirSync(root);
-  writeFileSync(join(root, "f.txt"), "");
   let made = 0;
-  for (const [n, size] of sizes.entries()) {
+  const write = (client: Client, path: string, content: string) =>
+    call(client, "write_file", { path, content, mode: "overwrite" });
+  for (const size of sizes.filter(isMissing)) {
+    const samples: Samples = new Map();
     const writer = server(root, state);
     await writer.start();
-    for (; made < size; made++)
-      await call(writer, "write_file", { path: "f.txt", content: `${made}\n`, mode: "overwrite" });
+    const together = 16;
+    while (made < size) {
+      const next = Math.min(together, size - made);
+      await Promise.all(Array.from({ length: next }, (_, i) => write(writer, `f${i}.txt`, `${made + i}\n`)));
+      made += next;
+    }
     await writer.close();
     for (let round = 0; round < rounds; round++) {
-      const add = (row: string, ms: number) => note(samples, row, n, ms);
+      const add = (row: string, ms: number) => note(samples, row, ms);
       const client = server(root, state);
       add("start to `tools/list`", await timed(() => client.start(), client));
       add("`list_changes`, first page", await timed(() => call(client, "list_changes", {}), client));
-      add(
-        "`write_file`",
-        await timed(
-          () => call(client, "write_file", { path: "g.txt", content: `${round}`, mode: "overwrite" }),
-          client,
-        ),
-      );
+      add("`write_file`", await timed(() => write(client, "g.txt", `${round}`), client));
       add("`undo`", await timed(() => call(client, "undo", {}), client));
       made += 2;
       await client.close();
     }
+    note(samples, "state directory, KB on disk", diskKilobytes(state));
+    keep(title, size, samples);
   }
-  print("Changes in history", sizes, samples);
+}
+
+function diskKilobytes(directory: string): number {
+  const blocks = readdirSync(directory, { recursive: true, encoding: "utf8" }).map(
+    name => statSync(join(directory, name), { throwIfNoEntry: false })?.blocks ?? 0,
+  );
+  return blocks.reduce((sum, each) => sum + each, 0) / 2;
 }
 
 async function growCallers(): Promise<void> {
+  const title = "Callers at the same time";
   const sizes = [1, 4, 16, 64];
-  const samples: Samples = new Map();
+  const isMissing = missing(title, sizes);
   const root = join(place, "callers");
   mkdirSync(root);
-  for (const [n, callers] of sizes.entries()) {
+  for (const callers of sizes.filter(isMissing)) {
+    const samples: Samples = new Map();
     const client = server(root);
     await client.start();
     for (let round = 0; round < rounds; round++) {
@@ -244,19 +264,18 @@ async function growCallers(): Promise<void> {
         );
       const edits = (i: number) => [{ old: `line ${i}: 0;`, new: `line ${i}: 1;` }];
       const shared = await together(i => ({ path: "shared.txt", edits: edits(i) }));
-      note(samples, "edits of one file at the same time, until all are answered", n, shared);
+      note(samples, "edits of one file at the same time, until all are answered", shared);
       for (let i = 0; i < callers; i++) writeFileSync(join(root, `own${i}.txt`), text);
       const own = await together(i => ({ path: `own${i}.txt`, edits: edits(i) }));
-      note(samples, "edits of as many files, until all are answered", n, own);
+      note(samples, "edits of as many files, until all are answered", own);
     }
     await client.close();
+    keep(title, callers, samples);
   }
-  print("Callers at the same time", sizes, samples);
 }
 
-console.log(
-  `${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)}, medians of ${rounds} rounds of ${isByProcessor ? "processor time" : "time by the clock"}`,
-);
-for (const part of [growTree, growFile, growHistory, growCallers]) await part();
-console.log(`\nload at the end ${loadavg()[0]?.toFixed(1)}`);
+const parts = { tree: growTree, file: growFile, history: growHistory, callers: growCallers };
+const wanted = text("part")?.split(",") ?? Object.keys(parts);
+for (const [name, grow] of Object.entries(parts)) if (wanted.includes(name)) await grow();
+console.log(curves(run));
 process.exit();
