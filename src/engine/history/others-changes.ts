@@ -149,24 +149,39 @@ function piecesOf(looks: Looks, steps: readonly Transition[]): OwnPart[] {
   return fewest ?? [];
 }
 
-/** How many changes the first snapshot may show: where its state tells, that comes first. */
-function startsIn({ then, isEarly }: Looks, steps: readonly Transition[]): number[] {
-  const starts = [0];
+/** Up to so many changes beside a snapshot, each number of them is tried: the cost grows with its square. */
+const mostTried = 8;
+
+/**
+ * How many changes the first snapshot may show: where its state tells, that comes first. It need not be the state after
+ * any of them: a command's change is recorded late, and others may have been recorded after it before the snapshot.
+ */
+function startsIn({ then, isEarly }: Looks, steps: readonly Transition[]): Set<number> {
+  const told: number[] = [];
+  const others = [0];
   for (const [i, step] of steps.entries()) {
     if (!isEarly(step)) break;
-    if (sameContents(step.after, then)) starts.unshift(i + 1);
+    if (sameContents(step.after, then)) told.unshift(i + 1);
+    others.push(i + 1);
   }
-  return starts;
+  return new Set([...told, ...fewOf(others)]);
 }
 
 /** How many changes the second snapshot may show, likewise. */
-function endsIn({ now, isLate }: Looks, steps: readonly Transition[]): number[] {
-  const ends = [steps.length];
+function endsIn({ now, isLate }: Looks, steps: readonly Transition[]): Set<number> {
+  const told: number[] = [];
+  const others = [steps.length];
   for (const [i, step] of [...steps.entries()].reverse()) {
     if (!isLate(step)) break;
-    if (wasBefore(step, now)) ends.unshift(i);
+    if (wasBefore(step, now)) told.unshift(i);
+    others.push(i);
   }
-  return ends;
+  return new Set([...told, ...fewOf(others)]);
+}
+
+/** All of a few numbers; of many, the first and the last one. */
+function fewOf(numbers: readonly number[]): readonly number[] {
+  return numbers.length <= mostTried ? numbers : [...numbers.slice(0, 1), ...numbers.slice(-1)];
 }
 
 function piecesBetween(
