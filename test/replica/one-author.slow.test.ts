@@ -64,6 +64,28 @@ describe("a change of a file that a program has written to", () => {
   });
 });
 
+it("a command that ended while the store was lost is in the log under its name, before a change of the same file", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const by = { action: "run_command", client: "c", connection: "c" };
+  const id = a.workspace.archive.changes.newId();
+  const ended = a.replica.commandRuns(by, () => {});
+  a.put("f.txt", lines.replace("one", "command"));
+  a.line.refusesAs = "rights";
+  await expect(a.replica.publishChanges(by, undefined, { id, own: () => true })).rejects.toThrow();
+  ended();
+  a.line.refusesAs = undefined;
+  const edit = await a.edit("f.txt", text => text.replace("five", "tool"));
+  await b.replica.refresh("writes");
+  expect(b.text("f.txt")).toBe(lines.replace("one", "command").replace("five", "tool"));
+  const changes = await listChanges(b.workspace, { limit: 2 });
+  expect(changes.map(one => [one.id, one.client])).toEqual([
+    [edit.id, a.root],
+    [id, "c"],
+  ]);
+});
+
 it("a change is undone elsewhere without what a program has written after it was sent", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines });

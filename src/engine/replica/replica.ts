@@ -87,6 +87,11 @@ interface PendingChange {
   readonly maxBytes: number | undefined;
 }
 
+/** Whether the store cannot be reached, has no room, or takes no changes: none at all, not only this one. */
+function isOfStore(error: unknown): boolean {
+  return isWithoutRoom(error) || isUnanswered(error) || refusesChanges(error);
+}
+
 const unknownAuthor: By = { action: "run", client: "" };
 /** The same where it is the work of several commands. */
 const severalAuthors: By = { ...unknownAuthor, others: true };
@@ -217,6 +222,9 @@ export class Replica implements Replication, AsyncDisposable {
 
   async #writeThrough<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
     if (this.#isBroken) await this.#pull();
+    await this.#publishPendingNow().catch(error => {
+      if (isOfStore(error)) throw error; // which would not take this change either
+    });
     for (let round = 1; ; round++) {
       const published: Publication[] = [];
       try {
@@ -419,7 +427,7 @@ export class Replica implements Replication, AsyncDisposable {
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
-      if (isWithoutRoom(error) || isUnanswered(error) || refusesChanges(error)) this.#tryAgainSoon();
+      if (isOfStore(error)) this.#tryAgainSoon();
       this.#isDown(error);
       throw error;
     }
@@ -470,8 +478,33 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async #publishPending(): Promise<void> {
-    for (const [id, { by, change, maxBytes }] of [...this.#pending])
-      if (this.#pending.delete(id)) await this.publishChanges(by, maxBytes, change);
+    if (this.#pending.size === 0) return;
+    try {
+      await this.sent();
+      await this.#turns.take(() => this.#publishPendingNow());
+    } catch (error) {
+      if (isOfStore(error)) this.#tryAgainSoon();
+      this.#isDown(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Changes of commands that the store did not take when they ended. They come before any other change: one of the same
+   * files would take their lines along, without their author.
+   */
+  async #publishPendingNow(): Promise<void> {
+    for (const [id, { by, change, maxBytes }] of [...this.#pending]) {
+      try {
+        await this.#publishChanges(this.#withOthers(by), { maxBytes, own: change.own, id });
+      } catch (error) {
+        // What does not fit is not tried again.
+        if (!Fault.is(error, "history_full")) throw error;
+      }
+      this.#pending.delete(id);
+      this.#used.delete(id);
+      if (change.own === undefined) this.#nothingIsLeft();
+    }
   }
 
   async #publishChanges(by: By, what: Published = {}): Promise<string | undefined> {
