@@ -22,6 +22,11 @@ export class MemoryBudget {
     this.#limit = limit;
   }
 
+  /** How many files wait for room. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Counts a file that is about to be read, as soon as there is room for it. One file alone always has room. */
   async read(bytes: number): Promise<void> {
     if (this.#waiting.length > 0 || !this.#hasRoom(bytes)) {

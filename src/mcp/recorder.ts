@@ -139,13 +139,14 @@ export function refusalEntry({ code, message }: RpcError, id: Id | undefined, cl
   return { client, request, code, reason: beginning(message, longestReason), decision: "denied" };
 }
 
-function contentBytes(content: unknown): number {
+export function contentBytes(content: unknown): number {
   if (!Array.isArray(content)) return 0;
   let bytes = 0;
   for (const item of content) {
     if (!isRecord(item)) continue;
     if (typeof item.text === "string") bytes += Buffer.byteLength(item.text);
     for (const data of [item.data, item.blob]) if (typeof data === "string") bytes += data.length;
+    if (isRecord(item.resource)) bytes += contentBytes([item.resource]);
   }
   return bytes;
 }

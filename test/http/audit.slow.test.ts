@@ -407,6 +407,32 @@ describe("the audit", () => {
     expect(checkAudit([path]).problems).toEqual([]);
   });
 
+  it("has a line for each call that is cancelled, also while it waits for its turn", async () => {
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann", concurrency: 1, effects: ["reads", "writes", "runs"] });
+    const { audit, lines } = auditFile();
+    const settings = () => ({ ...defaultSettings, commands: "unsandboxed" as const });
+    const { url } = await serve([tree()], { access: byTokens(tokens), audit, settings });
+    const leaving = new AbortController();
+    const calls = [1, 2, 3].map(() =>
+      modern(
+        `${url}/mcp/agent-tools`,
+        "tools/call",
+        { name: "bash", arguments: { command: "sleep 60" } },
+        ann,
+        leaving.signal,
+      ).catch(() => undefined),
+    );
+    await expect
+      .poll(async () => (await send(`${url}/metrics`, { headers: ann })).body)
+      .toMatch(/^polyfs_calls_waiting 2$/m);
+    leaving.abort();
+    await Promise.all(calls);
+    await expect
+      .poll(() => lines().map(({ outcome }) => outcome))
+      .toEqual(["cancelled", "cancelled", "cancelled"]);
+  });
+
   it("says what a command changed that the history does not cover, as its answer does", async () => {
     const root = tree({ "a.txt": "a", ".git/HEAD": "x", "node_modules/m/i.js": "y" });
     const { audit, lines } = auditFile();

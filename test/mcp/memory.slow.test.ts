@@ -53,6 +53,16 @@ const read = (child: ChildProcess, file: string) => readFileSync(`/proc/${child.
 const peak = (child: ChildProcess) => 1024 * Number(/VmHWM:\s*(\d+)/.exec(read(child, "status"))?.[1]);
 const bytesRead = (child: ChildProcess) => Number(/rchar: (\d+)/.exec(read(child, "io"))?.[1]);
 
+async function addressOf(child: ChildProcess): Promise<string> {
+  let said = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    said += chunk;
+  });
+  const address = /https?:\/\/\S+\/mcp[^\s"]*/;
+  await expect.poll(() => said).toMatch(address);
+  return address.exec(said)?.[0] ?? "";
+}
+
 /** Waits until the server has read no more for a while. */
 async function settled(child: ChildProcess): Promise<void> {
   for (let before = -1, now = bytesRead(child); now !== before; now = bytesRead(child)) {
@@ -94,12 +104,7 @@ describe.runIf(hasProc)("many large files that one client asks for at once", () 
     const small = join(root, "small.txt");
     writeFileSync(small, "small\n");
     const child = serving("--http", "0", "--state-dir", state, root);
-    let said = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk;
-    });
-    await expect.poll(() => said).toMatch(/https?:\/\/\S+\/mcp\S*/);
-    const url = /https?:\/\/\S+\/mcp[^\s"]*/.exec(said)?.[0] ?? "";
+    const url = await addressOf(child);
     const requests: ClientRequest[] = [];
     onTestFinished(() => {
       for (const one of requests) one.destroy();
@@ -112,7 +117,8 @@ describe.runIf(hasProc)("many large files that one client asks for at once", () 
       one.end(JSON.stringify({ ...rest, params: { ...params, _meta: envelope() } }));
       return one;
     };
-    for (let n = 0; n < 60; n++) post(path).on("response", answer => answer.pause());
+    // More than there are slots for reads: each connection is a caller of its own.
+    for (let n = 0; n < 100; n++) post(path).on("response", answer => answer.pause());
     await settled(child);
     const [answer] = (await once(post(small), "response")) as [IncomingMessage];
     let text = "";
@@ -121,6 +127,33 @@ describe.runIf(hasProc)("many large files that one client asks for at once", () 
     expect(peak(child)).toBeLessThan(mostBytes);
   });
 });
+
+it.runIf(hasProc)(
+  "large bodies over HTTP take a bounded amount of memory; what is too much is refused",
+  async () => {
+    const { root, state } = largeFile();
+    const child = serving("--http", "0", "--state-dir", state, root);
+    const url = await addressOf(child);
+    const content = "z".repeat(60_000_000);
+    const write = async (n: number) => {
+      const params = {
+        name: "write_file",
+        arguments: { path: join(root, `w${n}`), content },
+        _meta: envelope(),
+      };
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: { ...modernHeaders, "mcp-name": "write_file" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params }),
+      }).catch(() => undefined);
+      return answer?.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 8 }, (_, n) => write(n)));
+    expect(await write(9)).toBe(200);
+    expect(statuses).not.toContain(500);
+    expect(peak(child)).toBeLessThan(mostBytes);
+  },
+);
 
 describe("the memory budget", () => {
   it("lets one file in that is larger than all of it, and the next one only after that", async () => {

@@ -1,8 +1,8 @@
-// The body of a request: bounded per request and in total, and parsed once. A body over the limit is refused as soon
+// The body of a request: bounded per request and in total, until the request is answered, and parsed once. A body over the limit is refused as soon
 // as that is known. Where all bodies together are over theirs, callers that hold more than an equal share are refused:
 // one that sends slowly must not keep others out.
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonShape } from "../json-shape.ts";
 import { maxBatch, ParseError } from "../jsonrpc.ts";
 import { Refusal } from "./refusal.ts";
@@ -12,8 +12,10 @@ export interface Body {
   readonly bytes: number;
 }
 
-/** How many bodies of the largest size may be on their way at once. */
-const atOnce = 4;
+/** How many bodies of the largest size there may be at once. A call takes several times the memory of its body. */
+const atOnce = 2;
+/** From here on a body counts until its request is answered, because the call holds its content. */
+const leastHeld = 1024 * 1024;
 
 export class Bodies {
   readonly #limit: number;
@@ -25,11 +27,12 @@ export class Bodies {
     this.#limit = limit;
   }
 
-  async read(request: IncomingMessage, caller: string): Promise<Body> {
+  async read(request: IncomingMessage, response: ServerResponse, caller: string): Promise<Body> {
     if (Number(request.headers["content-length"]) > this.#limit) throw this.#tooLarge();
     const chunks: Buffer[] = [];
     const shape = new JsonShape();
     let bytes = 0;
+    const release = () => this.#hold(caller, -bytes);
     try {
       // A refused request stays open: its connection is needed for the answer.
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -47,7 +50,8 @@ export class Bodies {
       }
       return { message: parse(Buffer.concat(chunks, bytes)), bytes };
     } finally {
-      this.#hold(caller, -bytes);
+      if (bytes < leastHeld || response.closed) release();
+      else response.once("close", release);
     }
   }
 

@@ -3,9 +3,9 @@
 import type { Effect } from "../../contract/tool.ts";
 import { memoryBudget } from "../../engine/memory-budget.ts";
 import { RpcError } from "../jsonrpc.ts";
-import type { Caller, Method, MethodAnswer, MethodResult, Params } from "../method.ts";
+import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
 import { type RecordedCall, recordedCall } from "../recorded-call.ts";
-import type { Recorder } from "../recorder.ts";
+import { contentBytes, type Recorder } from "../recorder.ts";
 import { traceContextOf } from "../trace-context.ts";
 import type { RequestTracing } from "../tracing.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -21,7 +21,8 @@ const defaultConcurrency = 4;
 
 export class CallScheduler {
   readonly #queues: Readonly<Record<Effect, FairQueue>> = {
-    reads: new FairQueue(slots.reads),
+    // Calls that wait for memory use no processor, and reads of small files need none of it.
+    reads: new FairQueue(slots.reads, () => memoryBudget.waiting),
     writes: new FairQueue(slots.writes),
     runs: new FairQueue(slots.runs),
   };
@@ -96,26 +97,17 @@ export class CallScheduler {
     if (call === undefined) return await run();
     const { principal, table, address, bytes: bytesIn } = requestContext;
     const queue = this.#queues[call.effect];
-    using _turn = await queue.enter(
-      requestContext.open.line,
-      principal.is.concurrency ?? defaultConcurrency,
-      caller,
-    );
-    const { name: who, workspace } = principal.is;
+    const { name: who, workspace, concurrency = defaultConcurrency } = principal.is;
     const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };
+    const entering = queue.enter(requestContext.open.line, concurrency, caller);
+    // A call that is cancelled while it waits is recorded, too.
+    using _turn = await entering.catch(async (error): Promise<undefined> => {
+      await this.#recorder.record(occasion, call, caller, () => Promise.reject(error));
+    });
     const answer = await this.#recorder.record(occasion, call, caller, run);
-    const bytes = contentLength(answer.result);
+    const bytes = contentBytes(answer.result.content);
     memoryBudget.answer(bytes);
     requestContext.open.onEnd(() => memoryBudget.answerRead(bytes));
     return answer;
   }
-}
-
-/** The length of the texts and media of a tool's result, which are all that can be large in it. */
-function contentLength({ content }: MethodResult): number {
-  if (!Array.isArray(content)) return 0;
-  let length = 0;
-  for (const { text, data, resource } of content)
-    length += (text ?? data ?? resource?.text ?? resource?.blob ?? "").length;
-  return length;
 }

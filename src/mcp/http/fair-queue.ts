@@ -18,13 +18,25 @@ interface CallerQueue {
   readonly waiting: Ticket[];
 }
 
+/** The most slots that are lent, as a multiple of the queue's own. */
+const mostLent = 8;
+
 export class FairQueue {
+  readonly #slots: number;
+  readonly #waitingInside: () => number;
   #free: number;
   /** In the order of their turns. */
   readonly #queues = new Map<string, CallerQueue>();
 
-  constructor(slots: number) {
+  /** `waitingInside`: how many of the running calls wait for something else; their slots are lent to others. */
+  constructor(slots: number, waitingInside: () => number = () => 0) {
+    this.#slots = slots;
     this.#free = slots;
+    this.#waitingInside = waitingInside;
+  }
+
+  get #hasSlot(): boolean {
+    return this.#free + Math.min(this.#waitingInside(), mostLent * this.#slots) > 0;
   }
 
   get running(): number {
@@ -43,8 +55,9 @@ export class FairQueue {
     if (call.aborted) call.signal.throwIfAborted();
     const queue = this.#queues.get(caller) ?? { running: 0, waiting: [] };
     this.#queues.set(caller, queue);
+    if (this.#free <= 0 && this.#hasSlot) this.#admit();
     // If a slot is free, every waiting call is held back by its own caller's limit, so this call skips no one.
-    if (this.#free > 0 && queue.waiting.length === 0 && queue.running < this.#share(limit))
+    if (this.#hasSlot && queue.waiting.length === 0 && queue.running < this.#share(limit))
       this.#start(caller, queue);
     else await this.#wait(caller, queue, limit, call.signal);
     let inside = true;
@@ -94,7 +107,7 @@ export class FairQueue {
   #admit(): void {
     // An admitted caller moves to the end of the map, so the loop reaches it again. It ends when no caller is admitted.
     for (const [caller, queue] of this.#queues) {
-      if (this.#free === 0) return;
+      if (!this.#hasSlot) return;
       const [ticket] = queue.waiting;
       if (ticket === undefined) continue;
       if (queue.running >= this.#share(ticket.limit)) continue;

@@ -230,7 +230,7 @@ export class Front {
     const table = await tables.for(principal, named);
     if (this.ending) throw new Refusal(503, "The server is ending", { headers: { connection: "close" } });
     const open = this.openRequests.enter(response, principal, lineOf(request, principal));
-    const { message, bytes } = await this.#message(request, table, principal);
+    const { message, bytes } = await this.#message(request, response, table, principal);
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
     const address = addressOf(request);
@@ -264,6 +264,7 @@ export class Front {
   /** The message of a POST; nothing for the others. */
   async #message(
     request: IncomingMessage,
+    response: ServerResponse,
     table: MethodTable,
     principal: Principal,
   ): Promise<{ message?: unknown; bytes: number }> {
@@ -275,7 +276,7 @@ export class Front {
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) {
       throw new Refusal(415, "Unsupported media type: send application/json");
     }
-    const body = await this.#options.bodies.read(request, lineOf(request, principal));
+    const body = await this.#options.bodies.read(request, response, lineOf(request, principal));
     for (const message of Array.isArray(body.message) ? body.message : [body.message]) {
       if (!isRecord(message) || message.method !== "tools/call" || !isRecord(message.params)) continue;
       const tool = table.tool(message.params.name);
