@@ -1,4 +1,4 @@
-// Two engines of one program: what one of them does, learns or is told changes nothing for the other.
+// Two engines in one program share no state: what one does or caches changes nothing for the other.
 import { mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

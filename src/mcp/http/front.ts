@@ -146,7 +146,7 @@ export class Front {
   /** A request for a tunnel. */
   handleConnect(request: IncomingMessage, socket: Duplex): void {
     this.#refused(request, { status: 405, reason: "Method not allowed" });
-    // Node leaves this socket to us, and an error that nobody listens for ends a process.
+    // Node leaves this socket to us. Without a listener, an error on it ends the process.
     socket.on("error", () => socket.destroy());
     socket.end("HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, POST, DELETE\r\nConnection: close\r\n\r\n");
   }
