@@ -1,7 +1,7 @@
 // Runs every request that a method answers: tool calls wait for their turn, and are counted and recorded. Keeps the
 // caller's workspace open while the call runs, even if the client has disconnected.
 import type { Effect } from "../../contract/tool.ts";
-import { memoryBudget } from "../../engine/memory-budget.ts";
+import { leastCounted, memoryBudget } from "../../engine/memory-budget.ts";
 import { RpcError } from "../jsonrpc.ts";
 import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
 import { type RecordedCall, recordedCall } from "../recorded-call.ts";
@@ -106,8 +106,10 @@ export class CallScheduler {
     });
     const answer = await this.#recorder.record(occasion, call, caller, run);
     const bytes = contentBytes(answer.result.content);
-    memoryBudget.answer(bytes);
-    requestContext.open.onEnd(() => memoryBudget.answerRead(bytes));
+    if (bytes >= leastCounted) {
+      memoryBudget.answer(bytes);
+      requestContext.open.onEnd(() => memoryBudget.answerRead(bytes));
+    }
     return answer;
   }
 }
