@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { Archive } from "../../src/engine/workspace/archive/archive.ts";
+import { anonymous } from "../../src/engine/workspace/archive/log.ts";
+import type { PendingRecord } from "../../src/engine/workspace/archive/pending-record.ts";
+import { HeldDirectories } from "../../src/engine/workspace/disk/held-directories.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { atOnce } from "../../src/engine/workspace/footprint/time-slice.ts";
 import { Fixture } from "../commit/fixture.ts";
@@ -27,6 +30,25 @@ function keepSince(archive: Archive, state: string, text: string, days: number):
   const then = Date.now() / 1000 - days * day;
   utimesSync(objectAt(state, hash), then, then);
   return hash;
+}
+
+const nothing: PendingRecord = { time: Date.now(), by: anonymous, files: [], parents: [] };
+const sources = { places: new HeldDirectories(), blob: () => Buffer.alloc(0), temporary: [] };
+
+/** How many files something looks at. */
+async function looksOf(action: () => Promise<unknown>): Promise<number> {
+  const { lstat } = sys;
+  let looks = 0;
+  sys.lstat = address => {
+    looks++;
+    return lstat(address);
+  };
+  try {
+    await action();
+  } finally {
+    sys.lstat = lstat;
+  }
+  return looks;
 }
 
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -60,6 +82,50 @@ describe("the archive", () => {
     atOnce(archive.clear());
     const there = [oldest, older, ...fresh].map(hash => isThere(objectAt(fixture.state, hash ?? "")));
     expect(there).toEqual([false, false, true, true]);
+  });
+
+  it("is evicted by the disk space that contents take: short ones take more than their bytes", () => {
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const archive = new Archive(fixture.state, { ...limits, maxBytes: 3 * 4096 });
+    const short = Array.from({ length: 8 }, (_, i) => keepSince(archive, fixture.state, `${i}`, 20 - i));
+    atOnce(archive.clear());
+    const there = short.map(hash => isThere(objectAt(fixture.state, hash)));
+    expect(there).toEqual([...Array(5).fill(false), true, true, true]);
+  });
+
+  it("is evicted by size in the order of use also among contents of one minute", () => {
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const archive = new Archive(fixture.state, { ...limits, maxBytes: 2 * 4096 });
+    const noon = Math.floor(Date.now() / 86_400_000 - 3) * 86_400 + 43_200;
+    const hashes = [50, 10, 30, 20, 40].map(second => {
+      const hash = archive.objects.put(Buffer.from(`at second ${second}`));
+      utimesSync(objectAt(fixture.state, hash), noon + second, noon + second);
+      return hash;
+    });
+    atOnce(archive.clear());
+    const there = hashes.map(hash => isThere(objectAt(fixture.state, hash)));
+    expect(there).toEqual([true, false, false, false, true]);
+  });
+
+  it("is not gone through again at the next start, and the more contents there are, the more changes come first", async () => {
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const first = new Archive(fixture.state, limits);
+    for (let i = 0; i < 2400; i++) first.objects.put(Buffer.from(`content ${i}`));
+    expect(await looksOf(() => first.clearLater())).toBeGreaterThanOrEqual(2400);
+    const next = new Archive(fixture.state, limits);
+    expect(await looksOf(() => next.clearLater())).toBeLessThan(10);
+    const record = async (count: number) => {
+      for (let i = 0; i < count; i++) atOnce(next.record(next.changes.newId(), nothing, sources));
+      await next.clearLater();
+    };
+    expect(await looksOf(() => record(500))).toBeLessThan(2400);
+    expect(await looksOf(() => record(100))).toBeGreaterThanOrEqual(2400);
+    const hours = Date.now() / 1000 - 3600;
+    utimesSync(join(fixture.state, "collected"), hours, hours);
+    expect(await looksOf(() => next.clearLater())).toBeGreaterThanOrEqual(2400);
   });
 
   it("keeps content that another process starts to use while it is being removed", () => {

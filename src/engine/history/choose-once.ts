@@ -18,7 +18,7 @@ export async function chooseOnce<T>(
   for (let round = 1; ; round++) {
     await workspace.othersRecorded();
     try {
-      return await action(workspace.archive.changes.ids().at(-1) ?? "");
+      return await action(workspace.archive.changes.newestId() ?? "");
     } catch (error) {
       if (!(error instanceof UndoneMeanwhile)) throw error;
       if (round === attempts) throw new Fault("changed_meanwhile", { path: "" });

@@ -5,7 +5,7 @@
 import { Fault } from "../fault.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
 import { jsonSteps } from "../workspace/archive/json-steps.ts";
-import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import type { By, ChangeRecord, PathLooks, RecordedFile } from "../workspace/archive/log.ts";
 import type { OwnPaths } from "../workspace/commit/publication.ts";
 import {
   compareTrees,
@@ -19,12 +19,12 @@ import {
   skippedDirectories,
   snapshotTree,
   type TreeEntry,
-  type TreeSnapshot,
 } from "../workspace/footprint/tree-snapshot.ts";
-import { isWithinAny, pathsAbove } from "../workspace/within.ts";
+import { isWithinAny, pathsAbove, type RelatedPaths } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { recordable } from "./footprint-files.ts";
-import { OthersChanges } from "./others-changes.ts";
+import { type Look, lookAt } from "./look.ts";
+import { looksOf, withoutOthers } from "./others-changes.ts";
 import { idAt, type Place, placeOf } from "./place.ts";
 
 const maxEntries = 20_000;
@@ -53,6 +53,8 @@ export interface Footprint {
   readonly others: boolean;
   /** When the command began: milliseconds since 1970. */
   readonly began: number;
+  /** If another command ran: when this one looked at what it changed, for that one. */
+  readonly looks?: readonly PathLooks[];
   /** Where it belongs in the history, and an id from when it had ended. */
   readonly place: Place;
   readonly id: string;
@@ -75,7 +77,7 @@ export async function record(
 ): Promise<RecordedFootprint | undefined> {
   // Other machines know the change under the same id. The command has run: what cannot be published is recorded all
   // the same, and the answer says what others lack (replicated-call.ts).
-  const { files, uncertain, others, began, place } = footprint;
+  const { files, uncertain, others, began, looks, place } = footprint;
   const by: By = { ...author, ...(others && { others }) };
   const { archive, replication } = workspace;
   // A shared log keeps its own order.
@@ -97,6 +99,7 @@ export async function record(
     kept: true,
     began,
     ...(uncertain && { uncertain }),
+    ...(looks && { looks }),
   };
   archive.changes.add(made, await gently(jsonSteps(made)));
   workspace.announceRecord(made.id);
@@ -114,48 +117,50 @@ function ownPaths({ changes, shared }: Footprint): OwnPaths {
   return path => above.has(path) || isWithinAny(path, changed);
 }
 
+interface End {
+  /** From when the command had ended. */
+  readonly id: string;
+  readonly second: Look;
+}
+
 /** A look at the roots before a command runs in them. To be disposed of when the command has ended. */
 export class Before implements Disposable {
   readonly #workspace: Workspace;
-  readonly #before: TreeSnapshot;
-  readonly #others: OthersChanges;
+  readonly #first: Look;
   readonly #running: RunningCommand;
+  #end: End | undefined;
 
-  private constructor(
-    workspace: Workspace,
-    before: TreeSnapshot,
-    others: OthersChanges,
-    running: RunningCommand,
-  ) {
+  private constructor(workspace: Workspace, first: Look, running: RunningCommand) {
     this.#running = running;
     this.#workspace = workspace;
-    this.#before = before;
-    this.#others = others;
+    this.#first = first;
   }
 
   static async look(workspace: Workspace, signal?: AbortSignal): Promise<Before> {
-    const others = await OthersChanges.watch(workspace);
     const running = workspace.announceCommand();
     try {
-      const before = await look(workspace, keeperOf(workspace.archive), signal);
-      others.begin();
-      return new Before(workspace, before, others, running);
+      return new Before(workspace, await look(workspace, signal), running);
     } catch (error) {
       running[Symbol.dispose]();
       throw error;
     }
   }
 
-  /** The changes since then. Must be recorded before this object is disposed of: other commands wait for that. */
+  /** Looks again, when the command has ended. */
+  async end(): Promise<End> {
+    // Before the look: what is changed after it sorts after the command.
+    const id = this.#workspace.archive.changes.newId();
+    this.#end = { id, second: await look(this.#workspace) };
+    return this.#end;
+  }
+
+  /** The changes between both looks. Must be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
-    const { archive } = this.#workspace;
-    const { objects, changes: log } = archive;
-    await this.#others.end();
-    const id = log.newId(); // before the look: what is changed after it sorts after the command
-    const after = await look(this.#workspace, keeperOf(archive));
+    const first = this.#first;
+    const { id, second } = this.#end ?? (await this.end());
     // Until this one is recorded, as other commands must see it.
     await this.#running.recordAlone();
-    const own = await this.#others.without(this.#before, after);
+    const own = withoutOthers(this.#workspace, first, second);
     const { changes, complete, skipped } = await compareTrees(own.before, own.after);
     const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
     const company = changes.length > 0 ? this.#running.company : "none";
@@ -164,11 +169,17 @@ export class Before implements Disposable {
       ...{ changes, complete, unseen, shared: own.shared, leftOut: [], uncertain, others },
       place: placeOf(changes, own.others),
       id,
-      began: this.#others.begun,
+      began: first.time,
     };
     if (changes.length === 0 || !complete) return told;
-    const { files, leftOut } = await recordable(changes, objects);
-    return { ...told, leftOut, ...(files.length > 0 && { files }) };
+    const { files, leftOut } = await recordable(changes, this.#workspace.archive.objects);
+    if (files.length === 0) return { ...told, leftOut };
+    return {
+      ...told,
+      leftOut,
+      files,
+      ...(uncertain && { looks: looksOf(changes, own, first, second) }),
+    };
   }
 
   [Symbol.dispose](): void {
@@ -176,16 +187,14 @@ export class Before implements Disposable {
   }
 }
 
-function look(workspace: Workspace, keeper: Keeper, signal?: AbortSignal): Promise<TreeSnapshot> {
+function look(workspace: Workspace, signal?: AbortSignal): Promise<Look> {
+  const keeper = keeperOf(workspace.archive);
   const roots = workspace.roots.filter(({ access }) => access === "read-write");
   const absent = workspace.ownDirectories();
-  return snapshotTree(roots, {
-    maxEntries,
-    skip: skippedDirectories,
-    absent,
-    keeper,
-    ...(signal && { signal }),
-  });
+  const options = { maxEntries, skip: skippedDirectories, absent, keeper, ...(signal && { signal }) };
+  return lookAt(workspace, (only?: RelatedPaths) =>
+    snapshotTree(roots, only === undefined ? options : { ...options, only }),
+  );
 }
 
 /** Stores contents in the archive, except those already there. */

@@ -1,16 +1,29 @@
 // Separates a command's changes from what polyfs servers committed while it ran, including this one. All servers of a
-// user record into one archive; a difference that a recorded change explains is not the command's. The rest changed
-// while the command ran: by the command, or by a program that no server knows. Where others changed the same paths, the
-// contents tell who was first (place.ts).
-import { once } from "../once.ts";
-import { isListEnd } from "../workspace/archive/log.ts";
-import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
+// user record into one archive. Each path has one history, and the command's part in it is what happened between its
+// two looks at the path, except
+//   - what servers committed in between: a look shows a change whole or not at all (look.ts), and
+//   - what lies between both looks of a command that was recorded before: that has all of it.
+// Commands are recorded one after the other, so each change has one record. The part is one change of the path; where
+// commits divide it, it is in several pieces, and not recorded. It was made by the command, or by a program that no
+// server knows. The parts of others tell the command's place in the history (place.ts).
+import type { PathLooks } from "../workspace/archive/log.ts";
+import type { Snapshot } from "../workspace/archive/snapshot.ts";
+import type { TreeChange } from "../workspace/footprint/compare-trees.ts";
+import { seenAt, type TreeEntry, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
-import { pathsAbove } from "../workspace/within.ts";
+import { isWithinAny, pathsAbove } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { Look } from "./look.ts";
 import { MutableTree } from "./mutable-tree.ts";
 import type { Others, OwnPart } from "./place.ts";
-import { type PathState, sameContents, type Transition, transitionsOf, wasBefore } from "./transitions.ts";
+import {
+  type Looks,
+  type PathState,
+  sameContents,
+  type Transition,
+  transitionsOf,
+  wasBefore,
+} from "./transitions.ts";
 
 const none: Others = { transitions: new Map(), parts: new Map() };
 
@@ -23,193 +36,206 @@ export interface OwnTrees {
   readonly others: Others;
 }
 
-export class OthersChanges {
-  readonly #workspace: Workspace;
-  readonly #since: number;
-  /** Changes that happened before. */
-  #past: ReadonlySet<string> = new Set();
-  #begun = Number.POSITIVE_INFINITY;
-  /** Changes that happened before the second snapshot. */
-  #seen: ReadonlySet<string> = new Set();
-
-  /** When the first snapshot had been taken. */
-  get begun(): number {
-    return this.#begun;
+/** To be called while no other command is being recorded. */
+export function withoutOthers(workspace: Workspace, first: Look, second: Look): OwnTrees {
+  const [before, after] = [first.snapshot, second.snapshot];
+  const { changes, objects } = workspace.archive;
+  // A command without looks ran alone: it had ended before the first look, even if it was recorded after it.
+  const records = changes
+    .sinceThen(first.since, first.shown)
+    .filter(({ began, looks }) => began === undefined || looks !== undefined);
+  if (records.length === 0) return { before, after, shared: [], others: none };
+  const [then, now] = [new MutableTree(before), new MutableTree(after)];
+  const transitions = transitionsOf(records, new MutableTree(before), now, objects);
+  const shared: string[] = [];
+  const parts = new Map<string, OwnPart>();
+  for (const [path, steps] of transitions) {
+    const isUnclear = isWithinAny(path, first.unclear) || isWithinAny(path, second.unclear);
+    const found = isUnclear ? undefined : ownPart(path, steps, first, second);
+    if (found === undefined) shared.push(display(path));
+    parts.set(path, found ?? noneOf(now.get(path)));
   }
-
-  private constructor(workspace: Workspace, since: number) {
-    this.#workspace = workspace;
-    this.#since = since;
+  keepDirectories(parts);
+  // A directory before what is in it.
+  const homeless: { readonly path: string; readonly tree: MutableTree }[] = [];
+  for (const [path, { from, to }] of [...parts].sort(([a], [b]) => a.length - b.length)) {
+    const [wasPlaced, isPlaced] = [then.set(path, from), now.set(path, to)];
+    if (from === to && wasPlaced !== isPlaced) homeless.push({ path, tree: wasPlaced ? then : now });
   }
+  // Entries that others created in a directory that the command created or removed are still theirs.
+  for (const { path, tree } of homeless.reverse()) tree.remove(path);
+  return { before: then.snapshot(), after: now.snapshot(), shared, others: { transitions, parts } };
+}
 
-  /** Starts to watch. To be called before the first snapshot is taken. */
-  static async watch(workspace: Workspace): Promise<OthersChanges> {
-    await workspace.allRecorded();
-    const since = Date.now();
-    const others = new OthersChanges(workspace, since);
-    others.#past = new Set(others.#recent());
-    return others;
-  }
-
-  /** To be called when the first snapshot has been taken. */
-  begin(): void {
-    this.#begun = Date.now();
-  }
-
-  /** To be called before the second one is taken: waits for the changes that are under way. */
-  async end(): Promise<void> {
-    await this.#workspace.allRecorded();
-    this.#seen = new Set(this.#recent());
-  }
-
-  async without(before: TreeSnapshot, after: TreeSnapshot): Promise<OwnTrees> {
-    const records = await this.#records();
-    if (records.length === 0) return { before, after, shared: [], others: none };
-    const [then, now] = [new MutableTree(before), new MutableTree(after)];
-    const { objects } = this.#workspace.archive;
-    const transitions = transitionsOf(records, new MutableTree(before), now, objects);
-    const shared: string[] = [];
-    const parts = new Map<string, OwnPart>();
-    for (const [path, steps] of transitions) {
-      const found = this.#own(path, then.get(path), steps, now.get(path));
-      if (found === undefined) shared.push(display(path));
-      parts.set(path, found ?? noneOf(now.get(path)));
-    }
-    keepDirectories(parts);
-    // A directory before what is in it.
-    const homeless: { readonly path: string; readonly tree: MutableTree }[] = [];
-    for (const [path, { from, to }] of [...parts].sort(([a], [b]) => a.length - b.length)) {
-      const [wasPlaced, isPlaced] = [then.set(path, from), now.set(path, to)];
-      if (from === to && wasPlaced !== isPlaced) homeless.push({ path, tree: wasPlaced ? then : now });
-    }
-    // Entries that others created in a directory that the command created or removed are still theirs.
-    for (const { path, tree } of homeless.reverse()) tree.remove(path);
-    return { before: then.snapshot(), after: now.snapshot(), shared, others: { transitions, parts } };
-  }
-
-  /** The ids of what is recorded now, from about the beginning on. */
-  #recent(): string[] {
-    return this.#workspace.archive.changes.ids().filter(id => !isListEnd(id, this.#since));
-  }
-
-  /** Records since then, oldest first. */
-  async #records() {
-    await this.#workspace.allRecorded();
-    return this.#workspace.archive.changes.sinceThen(this.#since, this.#past);
-  }
-
-  /**
-   * The command's part in the change of a path, given the changes of others; the same state twice if it has none,
-   * undefined if its part is in several pieces.
-   */
-  #own(path: string, then: PathState, steps: readonly Transition[], now: PathState): OwnPart | undefined {
-    const isUnchanged = once(() => isStill(path, now));
-    const looks: Looks = {
-      then,
-      now,
-      isEarly: ({ from }) => from <= this.#begun,
-      isLate: ({ id }) => !this.#seen.has(id) && !isUnchanged(),
-      hasBegun: ({ isCommand, from, to }) => isCommand === true && from < this.#begun && this.#begun <= to,
+/** When a command looked at what it changed, for commands that run at the same time. */
+export function looksOf(
+  changes: readonly TreeChange[],
+  { others: { transitions } }: OwnTrees,
+  first: Look,
+  second: Look,
+): PathLooks[] {
+  return changes.map(({ bytes: path }) => {
+    const [then, now] = [seenAt(first.snapshot, path), seenAt(second.snapshot, path)];
+    const steps = transitions.get(path);
+    const between = steps?.filter(step => !isCommand(step) && second.shown.has(step.id)).map(({ id }) => id);
+    const before = then?.entry && snapshotOf(then.entry);
+    const after = now?.entry && snapshotOf(now.entry);
+    return {
+      at: display(path),
+      first: then?.seen ?? [0, 0],
+      second: now?.seen ?? [0, 0],
+      ...(between && { seen: { between, ...(before && { before }), ...(after && { after }) } }),
     };
-    // The order of their ids is not always the order in which they happened.
-    const [recorded, matched] = [piecesOf(looks, steps), piecesOf(looks, matchedFrom(then, steps))];
-    const pieces = matched.length < recorded.length ? matched : recorded;
-    if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))
-      return { from: { ...now, mode: then.mode }, to: now, earlier: steps, later: [] };
-    return pieces.length > 1 ? undefined : (pieces[0] ?? noneOf(now));
-  }
+  });
 }
 
-/** A path in both snapshots. Each takes a while, and others may have changed the path meanwhile. */
-interface Looks {
-  readonly then: PathState;
-  readonly now: PathState;
-  /** Whether the first one may show a change. */
-  isEarly(step: Transition): boolean;
-  /** Whether the second one may not show it. */
-  isLate(step: Transition): boolean;
-  /** Whether it is of a command that ran when the first one was taken. */
-  hasBegun(step: Transition): boolean;
+/** Without what is in a directory. */
+function snapshotOf({ kind, mode, size, modified, hash, target }: TreeEntry): Snapshot {
+  if (kind === "directory") return { kind, mode };
+  if (kind === "symlink" && target !== undefined) return { kind, target: display(target) };
+  if (kind !== "file") return { kind: "special" };
+  return { kind, mode, size, modified: Number(modified) / 1e6, ...(hash !== undefined && { hash }) };
+}
+
+/** A moment in the history of a path, by `clock`. */
+interface Moment {
+  readonly at: number;
+  readonly state: PathState;
+}
+
+/** A change of a path that is not the command's: a commit, or all between the looks of other commands. */
+interface OthersStep extends Pick<Transition, "before" | "after" | "isInferred"> {
+  readonly all: readonly Transition[];
 }
 
 /**
- * What happened to a path between the snapshots besides the changes of others, which were made in this order. If there
- * are several pieces, two of them: they cannot be separated, and each costs as much as there are changes.
+ * The command's part in the change of a path, given the changes of others; the same state twice if it has none,
+ * undefined if its part is in several pieces.
  */
-function piecesOf(looks: Looks, steps: readonly Transition[]): OwnPart[] {
-  let fewest: OwnPart[] | undefined;
-  for (const start of startsIn(looks, steps)) {
-    for (const end of endsIn(looks, steps)) {
-      if (end < start) continue;
-      const pieces = piecesBetween(looks, steps, start, end);
-      if (pieces.length === 0) return pieces;
-      if (fewest === undefined || pieces.length < fewest.length) fewest = pieces;
-    }
+function ownPart(
+  path: string,
+  transitions: readonly Transition[],
+  first: Look,
+  second: Look,
+): OwnPart | undefined {
+  const [then, now] = [seenAt(first.snapshot, path), seenAt(second.snapshot, path)];
+  if (then === undefined || now === undefined) return noneOf(now?.entry);
+  const commands = transitions
+    .filter(isCommand)
+    .filter(({ looks }) => looks.second[1] > then.seen[0] && looks.first[0] < now.seen[1])
+    .sort((a, b) => a.looks.first[0] - b.looks.first[0]);
+  // Two looks at the same time that saw different things: which one was first is unknown.
+  const isTorn = ({ looks, before, after }: CommandStep) =>
+    (looks.second[0] < then.seen[1] && !sameContents(after, then.entry)) ||
+    (looks.first[1] > now.seen[0] && !sameContents(before, now.entry));
+  if (commands.some(isTorn)) return undefined;
+  let start: Moment = { at: then.seen[1], state: then.entry };
+  let end: Moment = { at: now.seen[0], state: now.entry };
+  for (const { looks, after } of commands)
+    if (looks.first[0] <= start.at && looks.second[1] > start.at)
+      start = { at: looks.second[1], state: after };
+  for (const { looks, before } of commands.toSorted((a, b) => b.looks.second[1] - a.looks.second[1]))
+    if (looks.second[1] >= end.at && looks.first[0] < end.at) end = { at: looks.first[0], state: before };
+  if (start.at >= end.at) return noneOf(now.entry);
+  const commits = transitions.filter(step => !isCommand(step));
+  const byId = new Map(commits.map(step => [step.id, step]));
+  const allOf = (one: CommandStep) => [one, ...one.looks.between.flatMap(id => byId.get(id) ?? [])];
+  const taken = new Set(commands.flatMap(({ looks }) => looks.between));
+  const steps: OthersStep[] = commits
+    .filter(({ id }) => second.shown.has(id) && !taken.has(id))
+    .map(step => ({ ...step, all: [step] }));
+  for (const group of overlapping(
+    commands.filter(({ looks }) => looks.first[0] >= start.at && looks.second[1] <= end.at),
+  ))
+    steps.push({ ...statesOf(group), all: group.flatMap(allOf) });
+  const recorded = steps
+    .map(step => ({ step, id: placeIdOf(step) }))
+    .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const orders = [recorded.map(({ step }) => step), matchedFrom(start.state, steps)];
+  // The order of their ids is not always the order in which they happened.
+  const [one, other] = orders.map(order => piecesBetween(start.state, order, end.state));
+  const pieces = one !== undefined && other !== undefined && other.length < one.length ? other : (one ?? []);
+  if (pieces.length > 1) return undefined;
+  const [piece] = pieces;
+  const earlier = commands.filter(({ looks }) => looks.first[0] < start.at).flatMap(allOf);
+  const later = [
+    ...commands.filter(({ looks }) => looks.second[1] > end.at).flatMap(allOf),
+    ...commits.filter(({ id }) => !second.shown.has(id)),
+  ];
+  if (piece !== undefined)
+    return {
+      from: piece.from,
+      to: piece.to,
+      earlier: [...earlier, ...piece.earlier.flatMap(({ all }) => all)],
+      later: [...piece.later.flatMap(({ all }) => all), ...later],
+    };
+  const [from, to] = [start.state, end.state];
+  if (from && to && from.mode !== to.mode && steps.every(keepsMode))
+    return {
+      from: { ...to, mode: from.mode },
+      to,
+      earlier: [...earlier, ...steps.flatMap(({ all }) => all)],
+      later,
+    };
+  return noneOf(now.entry);
+}
+
+type CommandStep = Transition & { readonly looks: Looks };
+
+function isCommand(step: Transition): step is CommandStep {
+  return step.looks !== undefined;
+}
+
+/** Commands whose looks overlap, together. They are sorted by their first looks. */
+function overlapping(commands: readonly CommandStep[]): CommandStep[][] {
+  const groups: CommandStep[][] = [];
+  let end = 0;
+  for (const step of commands) {
+    if (groups.length === 0 || step.looks.first[0] >= end) groups.push([step]);
+    else groups.at(-1)?.push(step);
+    end = Math.max(end, step.looks.second[1]);
   }
-  return fewest ?? [];
+  return groups;
 }
 
-/** Up to so many changes beside a snapshot, each number of them is tried: the cost grows with its square. */
-const mostTried = 8;
-
-/**
- * How many changes the first snapshot may show: where its state tells, that comes first. It need not be the state after
- * any of them: a command's change is recorded late, and others may have been recorded after it before the snapshot.
- */
-function startsIn({ then, isEarly }: Looks, steps: readonly Transition[]): Set<number> {
-  const told: number[] = [];
-  const others = [0];
-  for (const [i, step] of steps.entries()) {
-    if (!isEarly(step)) break;
-    if (sameContents(step.after, then)) told.unshift(i + 1);
-    others.push(i + 1);
-  }
-  return new Set([...told, ...fewOf(others)]);
+/** What the first look of a group showed, and its last one. One command may lie within another one. */
+function statesOf(group: readonly CommandStep[]): Pick<OthersStep, "before" | "after"> {
+  const last = group.toSorted((a, b) => a.looks.second[1] - b.looks.second[1]).at(-1);
+  return { before: group[0]?.before, after: last?.after };
 }
 
-/** How many changes the second snapshot may show, likewise. */
-function endsIn({ now, isLate }: Looks, steps: readonly Transition[]): Set<number> {
-  const told: number[] = [];
-  const others = [steps.length];
-  for (const [i, step] of [...steps.entries()].reverse()) {
-    if (!isLate(step)) break;
-    if (wasBefore(step, now)) told.unshift(i);
-    others.push(i);
-  }
-  return new Set([...told, ...fewOf(others)]);
+/** The id of a commit tells its place among others; that of a command does where it has none between its looks. */
+function placeIdOf({ all }: OthersStep): string {
+  const commits = all.filter(step => !isCommand(step));
+  return (commits.length > 0 ? commits : all).map(({ id }) => id).sort()[0] ?? "";
 }
 
-/** All of a few numbers; of many, the first and the last one. */
-function fewOf(numbers: readonly number[]): readonly number[] {
-  return numbers.length <= mostTried ? numbers : [...numbers.slice(0, 1), ...numbers.slice(-1)];
+interface Piece {
+  readonly from: PathState;
+  readonly to: PathState;
+  readonly earlier: readonly OthersStep[];
+  readonly later: readonly OthersStep[];
 }
 
-function piecesBetween(
-  { then, now, isLate, hasBegun }: Looks,
-  steps: readonly Transition[],
-  start: number,
-  end: number,
-): OwnPart[] {
-  const pieces: OwnPart[] = [];
+/** What happened to a path apart from these steps. Stops at the second piece, since callers need to know only whether there is more than one. */
+function piecesBetween(from: PathState, steps: readonly OthersStep[], to: PathState): Piece[] {
+  const pieces: Piece[] = [];
   const add = (from: PathState, to: PathState, i: number) =>
     pieces.push({ from, to, earlier: steps.slice(0, i), later: steps.slice(i) });
-  let current = then;
-  for (const [i, step] of steps.slice(start, end).entries()) {
-    // What happened before a snapshot that was taken while another command ran is in the change of that one.
-    if (!wasBefore(step, current) && !(i === 0 && hasBegun(step))) add(current, step.before, start + i);
+  let current = from;
+  for (const [i, step] of steps.entries()) {
+    if (!wasBefore(step, current)) add(current, step.before, i);
     if (pieces.length > 1) return pieces;
     current = step.after;
   }
-  const last = end > start ? steps[end - 1] : undefined;
-  const isWithinLast = last?.isCommand === true && isLate(last);
-  if (!sameContents(current, now) && !isWithinLast) add(current, now, end);
+  if (!sameContents(current, to)) add(current, to, steps.length);
   return pieces;
 }
 
-/** The transitions, each after one that left the state that it found, where there is one. */
-function matchedFrom(then: PathState, steps: readonly Transition[]): Transition[] {
+/** The steps, each after one that left the state that it found, where there is one. */
+function matchedFrom(then: PathState, steps: readonly OthersStep[]): OthersStep[] {
   const rest = new Set(steps);
-  const order: Transition[] = [];
+  const order: OthersStep[] = [];
   for (let current = then; rest.size > 0; ) {
     const [first] = rest;
     const next = [...rest].find(({ before }) => sameContents(before, current)) ?? first;
@@ -247,6 +273,6 @@ const vanished: PathState = {
   ...{ size: 0, inode: 0n, device: 0n, modified: 0n, changed: 0n },
 };
 
-function keepsMode({ before, after }: Transition): boolean {
+function keepsMode({ before, after }: OthersStep): boolean {
   return before !== undefined && before.mode === after?.mode;
 }

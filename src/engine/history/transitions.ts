@@ -1,8 +1,8 @@
 // What recorded changes did, path by path: each is a transition from one state of the path to another.
-import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import type { ChangeRecord, PathLooks, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
-import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
+import type { LookSpan, TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { MutableTree } from "./mutable-tree.ts";
@@ -17,14 +17,16 @@ export interface Transition {
   readonly after: PathState;
   /** A plain move: which content it moved is inferred, and may be that of another time. */
   readonly isInferred?: boolean;
-  /** The change was made between these times: milliseconds since 1970. */
-  readonly from: number;
-  readonly to: number;
-  /** A command's change has all that happened to the path while it ran, except what servers recorded before it. */
-  readonly isCommand?: boolean;
+  /** Of a command that ran beside another one: `before` and `after` are what its looks showed. */
+  readonly looks?: Looks;
 }
 
-type When = Pick<Transition, "id" | "from" | "to" | "isCommand">;
+/** When a command looked at a path, by `clock`, and which changes of others were made in between. */
+export interface Looks {
+  readonly first: LookSpan;
+  readonly second: LookSpan;
+  readonly between: readonly string[];
+}
 
 /** `then` and `now` are the states before and after the changes; they are applied to the first. By path, in order. */
 export function transitionsOf(
@@ -36,24 +38,23 @@ export function transitionsOf(
   const found = new Map<string, Transition[]>();
   const all = records.flatMap(({ files }) => files);
 
-  function put(path: string, before: PathState, after: PathState, when: When, isInferred = false): void {
+  function put(path: string, before: PathState, after: PathState, id: string, isInferred = false): void {
     const list = found.get(path) ?? [];
-    list.push({ before, after, ...when, ...(isInferred && { isInferred }) });
+    list.push({ before, after, id, ...(isInferred && { isInferred }) });
     found.set(path, list);
     then.set(path, after);
   }
 
-  function replace(at: string, before: Snapshot | undefined, after: Snapshot | undefined, when: When): void {
+  function replace(at: string, before: Snapshot | undefined, after: Snapshot | undefined, id: string): void {
     const [old, made] = [statesOf(before, at, objects), statesOf(after, at, objects)];
     // What is missing in a directory that was removed had been removed before.
     if (before?.kind === "directory" && before.entries !== undefined && after === undefined)
       for (const below of then.subtree(at).keys()) if (!old.has(at + below)) old.set(at + below, undefined);
-    for (const path of new Set([...old.keys(), ...made.keys()]))
-      put(path, old.get(path), made.get(path), when);
+    for (const path of new Set([...old.keys(), ...made.keys()])) put(path, old.get(path), made.get(path), id);
   }
 
   /** The record of a plain move has no content: it is that of the source, or what became of it. */
-  function move(file: RecordedFile, from: string, to: string, when: When): void {
+  function move(file: RecordedFile, from: string, to: string, id: string): void {
     const free = file.replaced && stateOf(file.replaced);
     const isShown = file.moved !== undefined && then.get(to)?.inode === BigInt(file.moved.inode);
     let moved = then.subtree(isShown ? to : from);
@@ -63,30 +64,44 @@ export function transitionsOf(
     }
     for (const [below, entry] of moved) {
       const old = isShown ? (below === "" ? free : undefined) : then.get(`${to}${below}`);
-      put(`${to}${below}`, old, entry, when, true);
-      put(`${from}${below}`, entry, undefined, when, true);
+      put(`${to}${below}`, old, entry, id, true);
+      put(`${from}${below}`, entry, undefined, id, true);
     }
   }
 
-  function add(file: RecordedFile, when: When): void {
+  function add(file: RecordedFile, id: string): void {
     const { at, from, effect, before, after, replaced } = file;
     const path = bytesOf(at);
     if (effect === "moved" && from !== undefined) {
-      if (before === undefined || after === undefined) move(file, bytesOf(from), path, when);
+      if (before === undefined || after === undefined) move(file, bytesOf(from), path, id);
       else {
-        replace(bytesOf(from), before, undefined, when);
-        replace(path, replaced, after, when);
+        replace(bytesOf(from), before, undefined, id);
+        replace(path, replaced, after, id);
       }
-    } else if (effect !== "none") replace(path, before ?? replaced, after, when);
+    } else if (effect !== "none") replace(path, before ?? replaced, after, id);
   }
 
   const directory = stateOf({ kind: "directory", mode: 0o777 & ~process.umask() });
-  for (const { id, files, parents, began, time } of records) {
-    const when = { id, from: began ?? time, to: time, ...(began !== undefined && { isCommand: true }) };
-    for (const parent of parents) put(bytesOf(parent), undefined, directory, when);
-    for (const file of files) add(file, when);
+  for (const { id, files, parents, looks } of records) {
+    for (const parent of parents) put(bytesOf(parent), undefined, directory, id);
+    for (const file of files) add(file, id);
+    if (looks !== undefined) addLooks(found, id, looks);
   }
   return found;
+}
+
+function addLooks(found: Map<string, Transition[]>, id: string, looks: readonly PathLooks[]): void {
+  for (const { at, first, second, seen } of looks) {
+    const steps = found.get(bytesOf(at));
+    const step = steps?.at(-1);
+    if (steps === undefined || step?.id !== id) continue; // it is not in the record
+    steps[steps.length - 1] = {
+      id,
+      before: seen ? seen.before && stateOf(seen.before) : step.before,
+      after: seen ? seen.after && stateOf(seen.after) : step.after,
+      looks: { first, second, between: seen?.between ?? [] },
+    };
+  }
 }
 
 /** What is at and below a path before some changes, as they and the tree after them tell: by relative path. */
@@ -166,7 +181,10 @@ function stateOf(snapshot: Snapshot): TreeEntry {
 }
 
 /** Whether a path was in this state before a change. */
-export function wasBefore({ before, isInferred }: Transition, state: PathState): boolean {
+export function wasBefore(
+  { before, isInferred }: Pick<Transition, "before" | "isInferred">,
+  state: PathState,
+): boolean {
   if (isInferred && before && state) return before.kind === state.kind;
   return sameContents(before, state);
 }

@@ -46,7 +46,16 @@ export class RelatedPaths {
 
   /** Whether one of them is this path, is above it, or is below it. */
   has(path: string): boolean {
-    return this.#above.has(path) || isWithinAny(path, this.#paths);
+    return this.#above.has(path) || this.isWithin(path);
+  }
+
+  /** Whether one of them is this path, or is above it. */
+  isWithin(path: string): boolean {
+    return isWithinAny(path, this.#paths);
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#paths[Symbol.iterator]();
   }
 }
 

@@ -254,7 +254,7 @@ export class Workspace implements Disposable {
   announceCommand(): RunningCommand {
     const writable = this.roots.filter(({ access }) => access === "read-write");
     return announceCommand(
-      statePath(this.#writing.state),
+      openStore(this.#writing.state).state.path, // made where it is missing
       writable.map(({ path }) => path),
       this.#by?.connection,
     );

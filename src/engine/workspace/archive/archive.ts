@@ -6,11 +6,18 @@ import { isShortage } from "../errno.ts";
 import { gently, type Steps } from "../footprint/time-slice.ts";
 import type { Address } from "../system/held.ts";
 import { isClockSteady } from "./clock-mark.ts";
+import { Collection } from "./collection.ts";
 import { jsonSteps } from "./json-steps.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
-import type { ByteRange, PendingContent, PendingRecord, Taken } from "./pending-record.ts";
+import {
+  type ByteRange,
+  bytesIn,
+  type PendingContent,
+  type PendingRecord,
+  type Taken,
+} from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
 import { hashesIn, type RetentionLimits, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";
@@ -29,7 +36,6 @@ const defaultLimits: ArchiveLimits = {
   maxChanges: 10_000,
 };
 
-const clearEvery = 500; // changes, besides the start and every hour (store.ts)
 /** An object may be as old as the change that uses it, or a little older. */
 const slackMs = 3_600_000;
 /** Of contents that were only read. */
@@ -63,7 +69,7 @@ export class Archive {
   catchUp = () => {};
   readonly #unflushed: UnflushedFiles;
   readonly #state: string;
-  #recorded = 0;
+  readonly #collection: Collection;
   #clearing: Promise<void> | undefined;
 
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
@@ -75,6 +81,7 @@ export class Archive {
     this.reads = new Objects(state, () => {}, { add() {} }, "reads");
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
     this.sightings = new Sightings(state);
+    this.#collection = new Collection(state, limits.maxBytes);
     this.limits = limits;
   }
 
@@ -118,7 +125,7 @@ export class Archive {
     const temporary = sources.temporary.length > 0 && { temporary: sources.temporary };
     const record: ChangeRecord = { id, time, ...by, files, parents, kept: share.kept, ...temporary };
     this.changes.add(record, yield* jsonSteps(record));
-    if (++this.#recorded % clearEvery === 0) void this.clearLater();
+    if (this.#collection.add(bytesIn(account))) void this.clearLater();
     return share.kept;
   }
 
@@ -209,23 +216,46 @@ export class Archive {
   }
 
   /** Removes what exceeds the limits on age and size, oldest first. Yields now and then. */
-  *clear(): Generator<void> {
-    const { maxBytes, maxChanges } = this.limits;
-    const maxAgeMs = isClockSteady(this.#state) ? this.limits.maxAgeMs : Number.POSITIVE_INFINITY;
-    this.changes.clear(maxChanges, maxAgeMs);
-    yield* this.objects.clear(maxBytes, maxAgeMs + slackMs);
-    yield* this.reads.clear(maxReadBytes, Math.min(maxReadAgeMs, maxAgeMs));
-    yield* this.sightings.clear(maxReadBytes, maxAgeMs);
+  *clear(): Steps<void> {
+    yield* this.#clearChanges();
+    yield* this.#clearContents();
   }
 
-  /** The same in the background. What fails is tried again the next time. */
+  *#clearChanges(): Steps<void> {
+    yield* this.changes.clear(this.limits.maxChanges, this.#maxAgeMs());
+  }
+
+  *#clearContents(): Steps<void> {
+    const maxAgeMs = this.#maxAgeMs();
+    const counts = [
+      yield* this.objects.clear(this.limits.maxBytes, maxAgeMs + slackMs),
+      yield* this.reads.clear(maxReadBytes, Math.min(maxReadAgeMs, maxAgeMs)),
+      yield* this.sightings.clear(maxReadBytes, maxAgeMs),
+    ];
+    this.#collection.note(counts.reduce((sum, count) => sum + count, 0));
+  }
+
+  #maxAgeMs(): number {
+    return isClockSteady(this.#state) ? this.limits.maxAgeMs : Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * The same in the background, contents only when enough was added or time has passed since. What fails is tried again
+   * the next time.
+   */
   async clearLater(): Promise<void> {
-    this.#clearing ??= gently(this.clear())
+    this.#clearing ??= this.#clear()
       .catch(() => {})
       .finally(() => {
         this.#clearing = undefined;
       });
     return this.#clearing;
+  }
+
+  async #clear(): Promise<void> {
+    await gently(this.#clearChanges());
+    if (this.#collection.isDue) await gently(this.#clearContents());
+    await this.changes.gather(this.limits.maxChanges, this.#maxAgeMs());
   }
 }
 

@@ -1,13 +1,16 @@
-// The changes that were made, one small file each, named so that their order in time is that of their names. Any
-// process of the user may write and read at the same time.
+// The changes that were made, the latest in one small file each, named so that their order in time is that of their
+// names, and earlier ones several hundred in a file. Any process of the user may write and read at the same time. One
+// that looks for a change looks among the latest first: a record is removed there only when it is among the earlier.
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
+import { once } from "../../once.ts";
 import type { FoundDirectory } from "../disk/held-directories.ts";
-import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
+import { namesIn, unlinkIfSame, unlinkIfThere } from "../disk/if-there.ts";
 import { readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
-import { TimeSlice } from "../footprint/time-slice.ts";
+import { type Steps, TimeSlice } from "../footprint/time-slice.ts";
+import { EarlierChanges, type Volume, type WrittenRecord } from "./earlier-changes.ts";
 import { isNoFile, openIfThere, openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
@@ -73,6 +76,22 @@ export interface ChangeRecord extends By {
   readonly temporary?: readonly TemporaryNames[];
   /** Another command ran at the same time, and may have made some of these changes. */
   readonly uncertain?: true;
+  /** Of such a command: when it looked at what it changed, and what it saw (history/others-changes.ts). */
+  readonly looks?: readonly PathLooks[];
+}
+
+/** A path in both looks of a command at the tree. */
+export interface PathLooks {
+  readonly at: string;
+  /** When it was looked at: begin and end, by `clock`. */
+  readonly first: readonly [number, number];
+  readonly second: readonly [number, number];
+  /** Where others changed the path between the looks: what they showed, and the changes in between. */
+  readonly seen?: {
+    readonly before?: Snapshot;
+    readonly after?: Snapshot;
+    readonly between: readonly string[];
+  };
 }
 
 /** Names in a directory. */
@@ -84,9 +103,17 @@ export interface TemporaryNames {
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
 
+/** When there are more records in files of their own, all but the latest of them are gathered. */
+const mostSingle = 1024;
+const fewestSingle = 512;
+/** Of a file of earlier records. */
+const mostGathered = 512;
+const mostGatheredBytes = 1024 * 1024;
+
 export class ChangeLog {
   readonly #state: string;
   readonly #directory: string;
+  readonly #earlier: EarlierChanges;
   readonly #catchUp: () => void;
   readonly #unflushed: UnflushedFiles;
   /** Changes that could not be written: without them, undo would treat an older change as the newest. */
@@ -99,6 +126,7 @@ export class ChangeLog {
   constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
     this.#state = state;
     this.#directory = join(state, "changes");
+    this.#earlier = new EarlierChanges(state);
     this.#catchUp = catchUp;
     this.#unflushed = unflushed;
   }
@@ -135,10 +163,9 @@ export class ChangeLog {
     const low = after === undefined || orderOf(after) < floor ? floor : orderOf(after) + 1n;
     // As late as possible: of what is between them, nothing is known.
     const start = end - low > perMillisecond ? end - perMillisecond : low;
-    const taken = new Set(this.ids());
     for (let tries = 0; start < end && tries < 100; tries++) {
       const id = (start + BigInt(randomInt(Number(end - start)))).toString(36).padStart(before.length, "0");
-      if (!taken.has(id)) return id;
+      if (!this.#isRecorded(id)) return id;
     }
     return undefined;
   }
@@ -199,20 +226,39 @@ export class ChangeLog {
 
   /** Throws if it is there and cannot be read: without it, an older change would be taken for the newest. */
   #read(id: string): ChangeRecord | undefined {
-    const text = system(stateDirectory, () => textIfThere(this.#path(id)));
-    try {
-      return text === undefined ? undefined : (JSON.parse(text) as ChangeRecord);
-    } catch {
-      return undefined; // damaged
-    }
+    const single = system(stateDirectory, () => textIfThere(this.#path(id)));
+    return parsed(single ?? this.#earlier.read(id)?.toString());
   }
 
   /** Those of a list from a time on, without these. Oldest first. */
   sinceThen(time: number, without: ReadonlySet<string>): ChangeRecord[] {
+    const found: ChangeRecord[] = [];
+    for (const { id, read } of this.#inOrder()) {
+      if (isListEnd(id, time)) break;
+      const record = without.has(id) ? undefined : read();
+      if (record !== undefined) found.push(record);
+    }
+    return found.reverse();
+  }
+
+  /** The ids of the recorded changes in a list from a time on. */
+  idsSince(time: number): string[] {
+    const found: string[] = [];
+    for (const { id } of this.#inOrder()) {
+      if (isListEnd(id, time)) break;
+      if (!this.#unwritten.has(id)) found.push(id);
+    }
+    return found;
+  }
+
+  #isRecorded(id: string): boolean {
+    return sys.lstat(this.#path(id)) !== undefined || this.#earlier.has(id);
+  }
+
+  /** The newest recorded change; undefined if there is none. */
+  newestId(): string | undefined {
     this.#catchUp();
-    const all = [...new Set([...this.#ids(), ...this.#unwritten.keys()])].sort();
-    const wanted = all.filter(id => !isListEnd(id, time) && !without.has(id));
-    return wanted.flatMap(id => this.#read(id) ?? this.#unwritten.get(id) ?? []);
+    return this.#newestId();
   }
 
   /** The ids of all recorded changes, oldest first. */
@@ -222,14 +268,43 @@ export class ChangeLog {
   }
 
   /** Newest first; with `before` and `behind`, only the changes before the one and behind the other. */
-  *newest(before?: string, behind = ""): Generator<ChangeRecord> {
-    this.#catchUp();
-    for (const id of [...this.#ids(), ...this.#unwritten.keys()].sort().reverse()) {
-      if (before !== undefined && id >= before) continue;
-      if (id <= behind) return;
-      const record = this.#read(id) ?? this.#unwritten.get(id);
+  *newest(before?: string, behind?: string): Generator<ChangeRecord> {
+    for (const { read } of this.#inOrder(before, behind)) {
+      const record = read();
       if (record !== undefined) yield record;
     }
+  }
+
+  /** The same before they are read. A file of earlier ones is opened only when its newest record is next. */
+  *#inOrder(before?: string, behind = ""): Generator<ListedChange> {
+    this.#catchUp();
+    const isWanted = (id: string) => (before === undefined || id < before) && id > behind;
+    /** The next one last. */
+    let next = [...this.#single(), ...this.#unwritten.keys()]
+      .filter(isWanted)
+      .sort()
+      .map((id): ListedChange => ({ id, read: () => this.#read(id) ?? this.#unwritten.get(id) }));
+    const volumes = this.#earlier.volumes().reverse(); // after the latest: what is gathered meanwhile is in one of both
+    for (let previous: string | undefined; ; ) {
+      const found = next.at(-1);
+      const volume = volumes.at(-1);
+      if (volume !== undefined && volume.last > behind && (found === undefined || volume.last >= found.id)) {
+        volumes.pop();
+        // A single record is read before another one with the same id.
+        next = [...this.#listedIn(volume, isWanted), ...next].sort(byId);
+        continue;
+      }
+      if (found === undefined) return;
+      next.pop();
+      if (found.id !== previous) yield found;
+      previous = found.id;
+    }
+  }
+
+  #listedIn(volume: Volume, isWanted: (id: string) => boolean): ListedChange[] {
+    const ids = this.#earlier.idsIn(volume).filter(isWanted);
+    const records = once(() => this.#earlier.recordsIn(volume));
+    return ids.map(id => ({ id, read: () => parsed(records().get(id)?.toString()) ?? this.#read(id) }));
   }
 
   /** The same; the event loop turns while many are read. */
@@ -241,33 +316,89 @@ export class ChangeLog {
     }
   }
 
-  /** Removes all but the newest records, and those that are too old. */
-  clear(most: number, maxAgeMs: number): void {
-    const ids = this.#ids();
-    const oldest = Date.now() - maxAgeMs;
-    for (const [i, id] of ids.entries()) {
-      if (i < ids.length - most || timeIn(id) < oldest) unlinkIfThere(this.#path(id));
+  /** Removes all but the newest records, and those that are too old. Pauses now and then. */
+  *clear(most: number, maxAgeMs: number): Steps<void> {
+    const isKept = this.#limit(most, maxAgeMs);
+    for (const [i, id] of this.#single().entries()) {
+      if (isKept(id)) continue;
+      unlinkIfThere(this.#path(id));
+      if (i % 16 === 15) yield;
     }
+    for (const volume of this.#earlier.volumes()) if (!isKept(volume.last)) this.#earlier.remove(volume);
     for (const name of namesIn(this.#directory).filter(one => one.endsWith(".draft"))) {
       const path = join(this.#directory, name);
       if (Date.now() - (sys.lstat(path)?.mtimeMs ?? Date.now()) > draftMs) unlinkIfThere(path);
     }
+    this.#earlier.removeOldDrafts();
+  }
+
+  /**
+   * Puts all but the latest records together, several hundred in a file, and takes from these files what is beyond the
+   * limits.
+   */
+  async gather(most: number, maxAgeMs: number): Promise<void> {
+    const isKept = this.#limit(most, maxAgeMs);
+    for (const volume of this.#earlier.volumes())
+      if (!isKept(volume.first)) await this.#earlier.keep(volume, isKept);
+    const ids = this.#single().sort();
+    if (ids.length <= mostSingle) return;
+    const slice = new TimeSlice();
+    let taken: (WrittenRecord & { readonly inode: number })[] = [];
+    let bytes = 0;
+    const put = async () => {
+      await this.#earlier.add(taken);
+      for (const { id, inode } of taken) {
+        if (slice.isOver) await slice.turn();
+        unlinkIfSame(this.#path(id), inode); // not one that was recorded again
+      }
+      [taken, bytes] = [[], 0];
+    };
+    for (const id of ids.slice(0, -fewestSingle)) {
+      if (slice.isOver) await slice.turn();
+      const found = system(stateDirectory, () => contentIfThere(this.#path(id)));
+      if (found === undefined || parsed(found.bytes.toString()) === undefined) continue; // damaged
+      taken.push({ id, json: found.bytes, inode: found.inode });
+      bytes += found.bytes.length;
+      if (taken.length === mostGathered || bytes > mostGatheredBytes) await put();
+    }
+    await put();
+  }
+
+  /** Which records are within the limits. */
+  #limit(most: number, maxAgeMs: number): (id: string) => boolean {
+    const ids = this.#ids();
+    const first = ids.at(-most) ?? "";
+    const oldest = Date.now() - maxAgeMs;
+    return id => most > 0 && id >= first && timeIn(id) >= oldest;
   }
 
   #newestTime(): number {
     try {
-      const newest = this.#ids().at(-1);
+      const newest = this.#newestId();
       return newest === undefined ? 0 : timeIn(newest);
     } catch {
       return 0; // a commit does not fail for the order of its history
     }
   }
 
+  #newestId(): string | undefined {
+    let newest: string | undefined;
+    for (const id of this.#single()) if (newest === undefined || id > newest) newest = id;
+    const last = this.#earlier.volumes()[0]?.last;
+    return newest === undefined || (last !== undefined && last > newest) ? last : newest;
+  }
+
   #ids(): string[] {
+    const single = this.#single();
+    const earlier = this.#earlier.volumes().flatMap(volume => this.#earlier.idsIn(volume));
+    return (earlier.length === 0 ? single : [...new Set([...single, ...earlier])]).sort();
+  }
+
+  /** The records in files of their own, in no order. */
+  #single(): string[] {
     return system(stateDirectory, () => namesIn(this.#directory))
       .filter(name => name.endsWith(".json"))
-      .map(name => name.slice(0, -5))
-      .sort();
+      .map(name => name.slice(0, -5));
   }
 
   #path(id: string): string {
@@ -276,16 +407,55 @@ export class ChangeLog {
 }
 
 function textIfThere(path: string): string | undefined {
+  return contentIfThere(path)?.bytes.toString();
+}
+
+function contentIfThere(path: string): { readonly bytes: Buffer; readonly inode: number } | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {
-    return readAll(fd).toString();
+    return { bytes: readAll(fd), inode: sys.stat(fd).ino };
   } catch (error) {
     if (isNoFile(error)) return undefined;
     throw error;
   } finally {
     sys.close(fd);
   }
+}
+
+/** Undefined if it is missing, or damaged. */
+function parsed(json: string | undefined): ChangeRecord | undefined {
+  try {
+    const found: unknown = json === undefined ? undefined : JSON.parse(json);
+    return isWhole(found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A wrong bit may have hit the name of a field. */
+function isWhole(found: unknown): found is ChangeRecord {
+  const { id, time, files, parents } = (found ?? {}) as Partial<ChangeRecord>;
+  const isFile = (file: Partial<RecordedFile> | null) =>
+    typeof file?.at === "string" && typeof file.effect === "string" && typeof file.kind === "string";
+  return (
+    typeof id === "string" &&
+    typeof time === "number" &&
+    Array.isArray(files) &&
+    files.every(isFile) &&
+    Array.isArray(parents) &&
+    parents.every(path => typeof path === "string")
+  );
+}
+
+/** A change that may be read. */
+interface ListedChange {
+  readonly id: string;
+  read(): ChangeRecord | undefined;
+}
+
+function byId({ id: one }: ListedChange, { id: other }: ListedChange): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** How many ids there are. */

@@ -2,7 +2,7 @@
 // find and remove objects concurrently. An object is put in place by a rename and never changes; one that a power cut
 // damaged counts as missing and is written again.
 import { randomBytes } from "node:crypto";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { Fault } from "../../fault.ts";
@@ -150,46 +150,65 @@ export class Objects {
   }
 
   /**
-   * Removes objects last used more than `maxAgeMs` ago, and the least recently used beyond `maxBytes`. Never a
-   * recently used one: another process may be about to record a change with it. Yields after each directory.
+   * Removes objects last used more than `maxAgeMs` ago, and the least recently used beyond `maxBytes` of disk space.
+   * Never a recently used one: another process may be about to record a change with it. Returns how many it looked at.
+   * Pauses now and then, and holds no list of them: there may be a million.
    */
-  *clear(maxBytes: number, maxAgeMs: number): Generator<void> {
+  *clear(maxBytes: number, maxAgeMs: number): Steps<number> {
     const now = Date.now();
-    const kept: (FoundObject & { readonly size: number })[] = [];
-    let total = 0;
-    for (const folder of namesIn(this.#directory)) {
-      yield;
-      for (const name of namesIn(join(this.#directory, folder))) {
-        const path = join(this.#directory, folder, name);
-        const stat = sys.lstat(path);
-        if (stat === undefined) continue;
-        const found = { path, size: stat.size, used: stat.mtimeMs };
-        if (now - stat.mtimeMs > maxAgeMs) dropUnused(found);
-        else {
-          kept.push(found);
-          total += stat.size;
-        }
+    let count = 0;
+    let excess = -maxBytes;
+    /** The disk space of the objects that were last used in each minute. */
+    const minutes = new Map<number, number>();
+    for (const found of this.all()) {
+      if (found === undefined) {
+        yield;
+        continue;
+      }
+      count++;
+      if (now - found.used > maxAgeMs) dropUnused(found);
+      else {
+        const minute = minuteOf(found);
+        minutes.set(minute, (minutes.get(minute) ?? 0) + onDisk(found));
+        excess += onDisk(found);
       }
     }
-    kept.sort((one, other) => one.used - other.used);
-    for (const [i, found] of kept.entries()) {
-      if (total <= maxBytes || now - found.used < inUseMs) break;
-      if (i % 64 === 0) yield;
-      dropUnused(found);
-      total -= found.size;
+    if (excess > 0) {
+      /** Of the minutes before this one everything goes; of itself, a part. */
+      let last = Number.NEGATIVE_INFINITY;
+      for (const [minute, bytes] of [...minutes].sort(([one], [other]) => one - other)) {
+        last = minute;
+        if (bytes >= excess) break;
+        excess -= bytes;
+      }
+      const partly: KeptObject[] = [];
+      for (const found of this.all()) {
+        if (found === undefined) yield;
+        else if (now - found.used >= inUseMs && minuteOf(found) < last) dropUnused(found);
+        else if (now - found.used >= inUseMs && minuteOf(found) === last) partly.push(found);
+      }
+      for (const [i, found] of partly.sort((one, other) => one.used - other.used).entries()) {
+        if (excess <= 0) break;
+        if (i % 64 === 0) yield;
+        dropUnused(found);
+        excess -= onDisk(found);
+      }
     }
     this.#there.clear();
+    return count;
   }
 
-  /** Every object with its size and the time it was last used. Pauses after each directory. */
+  /** Every object with its size and the time it was last used. Pauses after each directory, and within a long one. */
   *all(): Generator<KeptObject | undefined> {
     for (const folder of namesIn(this.#directory)) {
       yield undefined;
-      for (const name of namesIn(join(this.#directory, folder))) {
-        const stat = sys.lstat(join(this.#directory, folder, name));
+      for (const [i, name] of namesIn(join(this.#directory, folder)).entries()) {
+        if (i % 64 === 63) yield undefined;
+        const path = `${this.#directory}${sep}${folder}${sep}${name}`;
+        const stat = sys.lstat(path);
         if (stat === undefined) continue;
         const hash = name.startsWith(".") ? undefined : folder + name;
-        yield { hash, path: join(this.#directory, folder, name), size: stat.size, used: stat.mtimeMs };
+        yield { hash, path, size: stat.size, used: stat.mtimeMs };
       }
     }
   }
@@ -235,6 +254,17 @@ interface FoundObject {
   readonly path: string;
   /** Its time when it was examined. */
   readonly used: number;
+}
+
+const blockBytes = 4096;
+
+/** What an object takes of the disk: the limit is on that, or millions of short ones would be within it. */
+function onDisk({ size }: KeptObject): number {
+  return Math.ceil(size / blockBytes) * blockBytes;
+}
+
+function minuteOf({ used }: FoundObject): number {
+  return Math.floor(used / 60_000);
 }
 
 /**

@@ -4,6 +4,7 @@
 // A sighting is a small object in a separate store, so that a caller cannot forge one by writing a file.
 import { clock } from "../../clock.ts";
 import { contentHash } from "../../text/version.ts";
+import type { Steps } from "../footprint/time-slice.ts";
 import { Objects } from "./objects.ts";
 
 /** Not flushed: if one is lost, an edit against that version is refused instead of merged, and no data is lost. */
@@ -39,7 +40,7 @@ export class Sightings {
     return this.#marks.has(contentHash(mark(at, hash)));
   }
 
-  clear(maxBytes: number, maxAgeMs: number): Generator<void> {
+  clear(maxBytes: number, maxAgeMs: number): Steps<number> {
     return this.#marks.clear(maxBytes, maxAgeMs);
   }
 }

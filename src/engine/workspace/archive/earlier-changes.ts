@@ -1,0 +1,182 @@
+// Records of earlier changes, packed several hundred to a file. This keeps the directory of single records short, so
+// reading the latest changes costs the same however long the history is. The first line of a file lists the ids and
+// lengths of its records; the records follow. The file's name gives the first and last id. A file is never extended,
+// and another process of the user may write one that holds some of the same records.
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
+import { flushAndCloseLater, readAll, sys, writeAll } from "../disk/syscalls.ts";
+import { stateDirectory, system } from "../errno.ts";
+import { forFlushing, onWindows } from "../windows-path.ts";
+import { isNoFile, makeDirectory, openIfThere, openNew } from "./folder.ts";
+
+/** A record as it is written. */
+export interface WrittenRecord {
+  readonly id: string;
+  readonly json: Buffer;
+}
+
+/** A file of records, by its name. */
+export interface Volume {
+  readonly name: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The records of a file, in their order. */
+type LengthsById = readonly (readonly [id: string, length: number])[];
+
+/** Enough for the first line of most files. */
+const firstLineBytes = 16 * 1024;
+const nameForm = /^([0-9a-z]{1,64})-([0-9a-z]{1,64})-[0-9a-f]{8}\.jsonl$/;
+/** A draft that is older was left by a crash. */
+const draftMs = 3_600_000;
+
+export class EarlierChanges {
+  readonly #state: string;
+  readonly #directory: string;
+  /** The file that was read last. Callers usually ask for several records of one file. */
+  #latest:
+    | { readonly name: string; readonly inode: number; readonly records: Map<string, Buffer> }
+    | undefined;
+
+  constructor(state: string) {
+    this.#state = state;
+    this.#directory = join(state, "earlier");
+  }
+
+  /** The one with the newest record first. */
+  volumes(): Volume[] {
+    const names = system(stateDirectory, () => namesIn(this.#directory));
+    const volumes = names.flatMap(name => {
+      const [, first, last] = nameForm.exec(name) ?? [];
+      return first === undefined || last === undefined ? [] : [{ name, first, last }];
+    });
+    return volumes.sort((one, other) => (one.last < other.last ? 1 : -1));
+  }
+
+  /** The record with this id; undefined if there is none. */
+  read(id: string): Buffer | undefined {
+    for (const volume of this.volumes()) {
+      const json = volume.first <= id && id <= volume.last ? this.recordsIn(volume).get(id) : undefined;
+      if (json !== undefined) return json;
+    }
+    return undefined;
+  }
+
+  /** Whether there is a record with this id. */
+  has(id: string): boolean {
+    return this.volumes().some(one => one.first <= id && id <= one.last && this.idsIn(one).includes(id));
+  }
+
+  /** The records of a file by their ids; none if it is gone or damaged. */
+  recordsIn({ name }: Volume): ReadonlyMap<string, Buffer> {
+    const found = this.#open(name, (fd, inode) => {
+      if (this.#latest?.name === name && this.#latest.inode === inode) return this.#latest.records;
+      const bytes = readAll(fd);
+      const records = new Map<string, Buffer>();
+      let at = bytes.indexOf("\n") + 1;
+      for (const [id, length] of contentsIn(bytes)) {
+        records.set(id, bytes.subarray(at, at + length));
+        at += length + 1;
+      }
+      this.#latest = { name, inode, records };
+      return records;
+    });
+    return found ?? new Map();
+  }
+
+  /** The ids in a file. Reads its first line only. */
+  idsIn({ name }: Volume): readonly string[] {
+    const contents = this.#open(name, fd => {
+      const bytes = Buffer.allocUnsafe(firstLineBytes);
+      const start = bytes.subarray(0, sys.read(fd, bytes, 0, bytes.length, 0));
+      return contentsIn(start.includes("\n") ? start : readAll(fd));
+    });
+    return (contents ?? []).map(([id]) => id);
+  }
+
+  /**
+   * Writes records, oldest first, into one file. When it resolves, they survive a power cut, and the single ones can
+   * go.
+   */
+  async add(records: readonly WrittenRecord[]): Promise<void> {
+    const [first, last] = [records[0], records.at(-1)];
+    if (first === undefined || last === undefined) return;
+    await this.#write(`${first.id}-${last.id}-${randomBytes(4).toString("hex")}.jsonl`, records);
+  }
+
+  /** Leaves only some of the records in a file. */
+  async keep(volume: Volume, isKept: (id: string) => boolean): Promise<void> {
+    const all = [...this.recordsIn(volume)];
+    const kept = all.filter(([id]) => isKept(id));
+    if (kept.length === all.length) return;
+    await this.#write(
+      volume.name,
+      kept.map(([id, json]) => ({ id, json })),
+    );
+  }
+
+  remove({ name }: Volume): void {
+    unlinkIfThere(join(this.#directory, name));
+  }
+
+  removeOldDrafts(): void {
+    for (const name of namesIn(this.#directory).filter(one => one.startsWith("."))) {
+      const path = join(this.#directory, name);
+      if (Date.now() - (sys.lstat(path)?.mtimeMs ?? Date.now()) > draftMs) unlinkIfThere(path);
+    }
+  }
+
+  /** The content is flushed before it has its name, and the name before this resolves. */
+  async #write(name: string, records: readonly WrittenRecord[]): Promise<void> {
+    const contents: LengthsById = records.map(({ id, json }) => [id, json.length]);
+    const end = Buffer.from("\n");
+    const bytes = [Buffer.from(JSON.stringify(contents)), ...records.map(({ json }) => json)];
+    const draft = join(this.#directory, `.${randomBytes(8).toString("hex")}`);
+    makeDirectory(this.#directory);
+    const fd = openNew(draft, [this.#directory]);
+    try {
+      try {
+        writeAll(fd, Buffer.concat(bytes.flatMap(one => [one, end])));
+      } finally {
+        await flushAndCloseLater(fd);
+      }
+      sys.rename(draft, join(this.#directory, name));
+    } catch (error) {
+      unlinkIfThere(draft);
+      throw error;
+    }
+    if (onWindows) return; // where directories cannot be flushed
+    for (const folder of [this.#directory, this.#state])
+      await flushAndCloseLater(sys.open(folder, forFlushing | constants.O_NOFOLLOW));
+  }
+
+  #open<T>(name: string, read: (fd: number, inode: number) => T): T | undefined {
+    const fd = system(stateDirectory, () => openIfThere(join(this.#directory, name)));
+    if (fd === undefined) return undefined;
+    try {
+      return system(stateDirectory, () => {
+        try {
+          return read(fd, sys.stat(fd).ino);
+        } catch (error) {
+          if (isNoFile(error)) return undefined;
+          throw error;
+        }
+      });
+    } finally {
+      sys.close(fd);
+    }
+  }
+}
+
+/** What the first line says; nothing where a power cut has damaged it. */
+function contentsIn(bytes: Buffer): LengthsById {
+  try {
+    const contents: unknown = JSON.parse(bytes.subarray(0, bytes.indexOf("\n")).toString());
+    return Array.isArray(contents) ? (contents as LengthsById) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,295 @@
+// Long histories: earlier changes are gathered, several hundred in a file, and what asks for the latest reads no more
+// than in a short history.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
+import { standing } from "../../src/engine/history/standing.ts";
+import { undo } from "../../src/engine/history/undo.ts";
+import { Archive } from "../../src/engine/workspace/archive/archive.ts";
+import type { ChangeLog, ChangeRecord } from "../../src/engine/workspace/archive/log.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
+import { atOnce } from "../../src/engine/workspace/footprint/time-slice.ts";
+import { Fixture } from "../commit/fixture.ts";
+
+const forever = Number.POSITIVE_INFINITY;
+
+/** Records so many changes of files that are not there any more; their ids, oldest first. */
+function record(changes: ChangeLog, count: number, at = "/nowhere"): string[] {
+  const ids = changes.newIds(count);
+  for (const [i, id] of ids.entries())
+    changes.add({
+      ...{
+        id,
+        time: Date.now(),
+        action: "write_file",
+        client: "a",
+        connection: "b",
+        parents: [],
+        kept: true,
+      },
+      files: [{ at: `${at}/${i}`, effect: "created", kind: "file" }],
+    });
+  return ids;
+}
+
+function stateOf(fixture: Fixture): { changes: ChangeLog; single: () => string[]; earlier: () => string[] } {
+  mkdirSync(fixture.state, { mode: 0o700 });
+  const { changes } = new Archive(fixture.state);
+  const namesIn = (folder: string) => () => {
+    try {
+      return readdirSync(join(fixture.state, folder));
+    } catch {
+      return [];
+    }
+  };
+  return { changes, single: namesIn("changes"), earlier: namesIn("earlier") };
+}
+
+const idsOf = (changes: ChangeLog) => [...changes.newest()].map(({ id }) => id).reverse();
+
+type Call = Exclude<keyof typeof sys, "lstat">;
+
+/** Calls `before` with each disk call that something makes. */
+async function watched(
+  before: (call: Call, args: readonly unknown[]) => void,
+  action: () => Promise<unknown>,
+) {
+  const original = { ...sys };
+  const wrapped = Object.entries(original).map(([name, call]) => [
+    name,
+    (...args: unknown[]) => {
+      before(name as Call, args);
+      return (call as (...args: unknown[]) => unknown)(...args);
+    },
+  ]);
+  Object.assign(sys, Object.fromEntries(wrapped));
+  try {
+    return await action();
+  } finally {
+    Object.assign(sys, original);
+  }
+}
+
+/** What something costs the disk. */
+async function costOf(action: () => Promise<unknown>) {
+  const cost = { calls: 0, bytes: 0, names: 0 };
+  const { read, names } = sys;
+  sys.read = (...args) => {
+    const count = read(...args);
+    cost.bytes += count;
+    return count;
+  };
+  sys.names = address => {
+    const found = names(address);
+    cost.names += found.length;
+    return found;
+  };
+  try {
+    await watched(() => cost.calls++, action);
+  } finally {
+    Object.assign(sys, { read, names });
+  }
+  return cost;
+}
+
+const rounds = 3;
+
+/** The same without what a server does in the background now and then. */
+async function leastCostOf(action: () => Promise<unknown>): ReturnType<typeof costOf> {
+  const all: Awaited<ReturnType<typeof costOf>>[] = [];
+  for (let i = 0; i < rounds; i++) all.push(await costOf(action));
+  const least = (of: (cost: (typeof all)[number]) => number) => Math.min(...all.map(of));
+  return { calls: least(one => one.calls), bytes: least(one => one.bytes), names: least(one => one.names) };
+}
+
+describe("with thousands of changes before them", () => {
+  it("the first page, a change and its undo read no more than with a hundred", async () => {
+    const costs = await Promise.all(
+      [100, 4000].map(async count => {
+        const fixture = new Fixture({ a: "a" });
+        const { workspace } = fixture;
+        const { changes } = workspace.archive;
+        mkdirSync(fixture.state, { mode: 0o700, recursive: true });
+        record(changes, count, fixture.inside);
+        await workspace.archive.clearLater();
+        return { fixture, count };
+      }),
+    );
+    const found = [];
+    for (const { fixture, count } of costs) {
+      const { workspace } = fixture;
+      const page = await leastCostOf(() => listChanges(workspace, { limit: 21 }));
+      const write = await leastCostOf(async () => {
+        await fixture.commit([fixture.write("a", `new ${Math.random()}`)]);
+        await workspace.allRecorded();
+      });
+      const back = await leastCostOf(async () => {
+        const { value } = await standing(workspace).next();
+        if (value) await undo(workspace, { change: value.record.id });
+      });
+      expect(fixture.text("a")).toBe("a");
+      expect(await listChanges(workspace, { limit: 10_000 })).toHaveLength(count + 2 * rounds);
+      found.push({ page, write, back });
+      fixture[Symbol.dispose]();
+    }
+    const [few, many] = found;
+    for (const call of ["page", "write", "back"] as const) {
+      const [short, long] = [few?.[call], many?.[call]];
+      if (short === undefined || long === undefined) throw new Error("nothing was measured");
+      // A server does a few things in the background; one that read each change would need thousands.
+      expect(long.calls, call).toBeLessThan(short.calls + 400);
+      expect(long.bytes, call).toBeLessThan(short.bytes + 10_000);
+      expect(long.names, call).toBeLessThan(10 * 1024);
+    }
+  });
+});
+
+describe("earlier changes", () => {
+  it("are listed and read as before when they are gathered, and the directory of single ones is short", async () => {
+    using fixture = new Fixture();
+    const { changes, single, earlier } = stateOf(fixture);
+    record(changes, 1700);
+    const before = [...changes.newest()];
+    await changes.gather(10_000, forever);
+    expect(single()).toHaveLength(512);
+    expect(earlier()).toHaveLength(3);
+    expect([...changes.newest()]).toEqual(before);
+    expect(changes.ids()).toEqual(before.map(({ id }) => id).reverse());
+    const other = new Archive(fixture.state).changes;
+    for (const one of before) expect(other.get(one.id)).toEqual(one);
+    const [, page] = [before.slice(0, 1000), before.slice(1000, 1200)];
+    const [behind, first] = [before[1200]?.id, before[999]?.id];
+    expect([...changes.newest(first, behind)]).toEqual(page);
+    expect(changes.newestId()).toBe(before[0]?.id);
+  });
+
+  it("are only the newest ones and the young ones, to the change", async () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 1700);
+    await changes.gather(10_000, forever);
+    atOnce(changes.clear(1000, forever));
+    await changes.gather(1000, forever);
+    expect(idsOf(changes)).toEqual(ids.slice(-1000));
+    const old = (Date.now() - 3_600_000).toString(36).padStart(8, "0");
+    const [made] = [...changes.newest()] as [ChangeRecord];
+    for (let i = 0; i < 600; i++)
+      changes.add({ ...made, id: `${old}${(i + 1000).toString(36).padStart(3, "0")}` });
+    await changes.gather(10_000, forever);
+    expect(changes.ids()).toHaveLength(1600);
+    atOnce(changes.clear(10_000, 1_800_000));
+    await changes.gather(10_000, 1_800_000);
+    expect(idsOf(changes)).toEqual(ids.slice(-1000));
+  });
+
+  it("have a late one, whose id sorts among them, in its place", async () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 1100);
+    await changes.gather(10_000, forever);
+    const [made] = [...changes.newest()] as [ChangeRecord];
+    const late = `${ids[99]}0`;
+    changes.add({ ...made, id: late });
+    const wanted = [...ids.slice(0, 100), late, ...ids.slice(100)];
+    expect(idsOf(changes)).toEqual(wanted);
+    record(changes, 600);
+    await changes.gather(10_000, forever);
+    expect(idsOf(changes).slice(0, wanted.length)).toEqual(wanted);
+  });
+
+  it("are in the list once while two processes gather them, and while another one reads", async () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 1700);
+    const others = Array.from({ length: 2 }, () => new Archive(fixture.state).changes);
+    let done = false;
+    const gathering = Promise.all(others.map(other => other.gather(10_000, forever))).then(() => {
+      done = true;
+    });
+    do {
+      const seen: string[] = [];
+      for await (const { id } of changes.newestInTurns()) seen.push(id);
+      expect(seen.reverse()).toEqual(ids);
+      await new Promise(resolve => setImmediate(resolve));
+    } while (!done);
+    await gathering;
+    expect(idsOf(changes)).toEqual(ids);
+  });
+
+  it.runIf(existsSync("/proc/self/fd"))("are all there whichever call to the disk fails", async () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 1100);
+    const calls: readonly Call[] = [
+      "mkdir",
+      "open",
+      "write",
+      "flushLater",
+      "rename",
+      "unlink",
+      "close",
+      "read",
+    ];
+    for (const failing of calls) {
+      for (const nth of [1, 2, 600]) {
+        let count = 0;
+        const gathered = watched(
+          call => {
+            if (call === failing && ++count === nth) throw Object.assign(new Error(), { code: "ENOSPC" });
+          },
+          () => changes.gather(10_000, forever),
+        );
+        await gathered.catch(() => {});
+        expect(idsOf(new Archive(fixture.state).changes), `${failing} ${nth}`).toEqual(ids);
+      }
+    }
+  });
+
+  it.runIf(process.platform === "linux")(
+    "are flushed with their names before the single ones go",
+    async () => {
+      using fixture = new Fixture();
+      const { changes, earlier } = stateOf(fixture);
+      record(changes, 1100);
+      const happened: string[] = [];
+      await watched(
+        (call, [at]) => {
+          if (call === "flushLater") happened.push(`flush ${statSync(`/proc/self/fd/${at}`).ino}`);
+          if (call === "rename") happened.push("rename");
+          if (call === "unlink") happened.push("unlink");
+        },
+        () => changes.gather(10_000, forever),
+      );
+      const inodes = earlier().map(name => statSync(join(fixture.state, "earlier", name)).ino);
+      expect(inodes).toHaveLength(2);
+      const folders = [join(fixture.state, "earlier"), fixture.state].map(path => statSync(path).ino);
+      const put = happened.filter((one, i) => one !== "unlink" || happened[i - 1] !== "unlink");
+      const names = new Map(inodes.map(inode => [`flush ${inode}`, "flush records"]));
+      const written = ["flush records", "rename", ...folders.map(inode => `flush ${inode}`), "unlink"];
+      expect(put.map(one => names.get(one) ?? one)).toEqual([...written, ...written]);
+    },
+  );
+
+  it("stay single where they are damaged, and a damaged file of them hides no others", async () => {
+    using fixture = new Fixture();
+    const { changes, earlier } = stateOf(fixture);
+    const ids = record(changes, 1700);
+    writeFileSync(join(fixture.state, "changes", `${ids[3]}.json`), "torn");
+    await changes.gather(10_000, forever);
+    expect(readFileSync(join(fixture.state, "changes", `${ids[3]}.json`), "utf8")).toBe("torn");
+    expect(idsOf(changes)).toEqual(ids.filter((_, i) => i !== 3));
+    const [oldest = "", ...others] = earlier().sort();
+    truncateSync(join(fixture.state, "earlier", oldest), 100);
+    writeFileSync(join(fixture.state, "earlier", others[0] ?? ""), "true\n");
+    expect(idsOf(changes)).toEqual(ids.slice(-(1700 - 1 - 512 - 512)));
+  });
+});
