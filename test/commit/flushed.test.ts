@@ -1,10 +1,12 @@
 // What is on the disk before a call is answered, as a recording of the server's flushes shows.
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { fstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { Journal } from "../../src/engine/workspace/commit/journal.ts";
+import { Unflushed } from "../../src/engine/workspace/commit/unflushed.ts";
+import { HeldDirectories } from "../../src/engine/workspace/disk/held-directories.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import { type ProcessWire, start } from "../mcp/wire.ts";
@@ -198,4 +200,35 @@ describe("a journal that many commits write at the same time", () => {
     const results = await flushTogether(() => Promise.reject(new Error("EIO")));
     expect(results.every(({ status }) => status === "rejected")).toBe(true);
   });
+});
+
+it("a directory that was moved between two commits is flushed where it is now", () => {
+  using fixture = new Fixture({ "d/a": "a", "d/b": "b" });
+  const unflushed = new Unflushed();
+  const { ino, dev } = statSync(join(fixture.inside, "d"));
+  const note = (id: string, directory: string) => {
+    const record = { at: join(fixture.inside, directory), device: dev, inode: ino };
+    using places = HeldDirectories.reopen([record]);
+    unflushed.note(
+      id,
+      [{ do: "make", at: { place: 0, name: id }, mode: 0o755, given: "" }],
+      places,
+      () => false,
+    );
+  };
+  note("a", "d");
+  renameSync(join(fixture.inside, "d"), join(fixture.inside, "e"));
+  note("b", "e");
+  const flushed: number[] = [];
+  const { flush } = sys;
+  sys.flush = fd => {
+    flushed.push(fstatSync(fd).ino);
+    flush(fd);
+  };
+  try {
+    unflushed.flushNow();
+  } finally {
+    sys.flush = flush;
+  }
+  expect(flushed).toContain(ino);
 });

@@ -26,7 +26,7 @@ import { changesOf, type JournalledChange, type JournalledCommit } from "./journ
 import { settle } from "./recover.ts";
 import type { StateDirectory } from "./state.ts";
 import type { Step } from "./step.ts";
-import { Unflushed } from "./unflushed.ts";
+import { movedEntries, Unflushed } from "./unflushed.ts";
 
 const checkpointMs = 50;
 /** How long a checkpoint that failed waits for the next try, at first and at most. */
@@ -210,10 +210,7 @@ export class JournalPair {
    * write content again only where the journal says that it is. Returns the commits of which all was flushed.
    */
   async flushBeneath(steps: readonly Step[], places: HeldDirectories): Promise<string[]> {
-    const moved = steps.flatMap(step => {
-      if (step.do === "dismantle") return [step.at];
-      return step.do === "move" && !step.staged ? [step.from, step.to] : [];
-    });
+    const moved = movedEntries(steps);
     if (moved.length === 0) return [];
     for (const journalState of this.#states) {
       const overlaps = moved.some(({ place, name }) => {

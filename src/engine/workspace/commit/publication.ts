@@ -40,10 +40,11 @@ export interface Replication {
   publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined>;
   /**
    * To be called when a command begins. `overlapped` is called with each file in which something that was not published
-   * gave way to what another machine wrote in the same place; the path is relative to the root. Returns what is to be
-   * called at its end.
+   * gave way to what another machine wrote in the same place; the path is relative to the root. `onlyHere` is called with
+   * the id of each change of a command, this one's or another's, that the shared log has nothing under. That may be found
+   * late, when the store is back and the files have changed again. Returns what is to be called at its end.
    */
-  commandRuns(by: By, overlapped: (at: string) => void): () => void;
+  commandRuns(by: By, overlapped: (at: string) => void, onlyHere?: (id: string) => void): () => void;
   /**
    * Pulls what others have published, before a read. `files`: the only files that will be read, each as the paths that
    * may name it, in order of preference.

@@ -5,6 +5,7 @@
 // that it works in is in a root that this process may write to. The others stay in their folder, for a process that
 // has the grants.
 
+import { basename, dirname } from "node:path/posix";
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
 import {
@@ -19,16 +20,16 @@ import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
-import { estateIn, leave } from "./dead-process.ts";
+import { type DeadProcess, estateIn, leave } from "./dead-process.ts";
 import { NotGranted, openGranted } from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
-import { PowerCut } from "./power-cut.ts";
+import { PowerCut, pathOf } from "./power-cut.ts";
 import { purge } from "./purge.ts";
 import { removeRevived } from "./restored-names.ts";
 import type { StateDirectory } from "./state.ts";
 import { canRedo, redo, removeOldName, type Step, undo } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
-import type { Unflushed } from "./unflushed.ts";
+import { movedEntries, type Unflushed } from "./unflushed.ts";
 
 /** The work that a dead process left: recording its commits, and flushing them. */
 interface Legacy {
@@ -53,6 +54,7 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
   const open = openGranted(state, roots, outage);
   for (const { journalled, estate } of commits) {
     try {
+      flushBeneath(journalled, estates);
       settle(journalled, { archive, unflushed: estate.unflushed, outage, open });
       estate.settled.push(journalled);
     } catch (error) {
@@ -74,6 +76,19 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
   }
   if (recorded) removeRevived(state, roots, archive, open({ intent: { boot: "" } }));
   state.sweepAside();
+}
+
+/**
+ * As before any move: what is moved or removed is flushed where earlier commits put it. Afterwards it would not be found
+ * there, and could be lost while their journals go.
+ */
+function flushBeneath(
+  { intent: { steps, places } }: JournalledCommit,
+  estates: readonly DeadProcess[],
+): void {
+  const moved = movedEntries(steps).flatMap(entry => pathOf(entry, places) ?? []);
+  for (const { unflushed } of estates)
+    if (moved.some(path => unflushed.overlaps(dirname(path), basename(path)))) unflushed.flushNow();
 }
 
 function succeeds(action: () => void): boolean {

@@ -59,7 +59,8 @@ export function openStore(wanted?: string): Store {
 }
 
 const clearing = new Set<string>();
-const clearSoonMs = 100;
+/** After the first calls of a client. */
+const clearSoonMs = 2000;
 const clearAgainMs = 3_600_000;
 
 /** Removes history that is too old or too much: soon after the start, and then every hour. */

@@ -81,7 +81,8 @@ export class Unflushed {
 
   #folder(place: number, places: HeldDirectories): Folder {
     const { at, device, inode } = recordOf(place, places);
-    const key = `${device}:${inode}`;
+    // One that was moved meanwhile is found at its new path only.
+    const key = `${device}:${inode}:${at}`;
     const known = this.#folders.get(key);
     if (known !== undefined) return known;
     const fresh = { at, device, inode, names: new Set<string>() };
@@ -159,6 +160,14 @@ function* flushedWhole(folders: readonly Folder[]): Generator<{ device: number; 
       break;
     }
   }
+}
+
+/** What steps move or remove: before that, what earlier commits wrote there has to be flushed. */
+export function movedEntries(steps: readonly Step[]): EntryRef[] {
+  return steps.flatMap(step => {
+    if (step.do === "dismantle") return [step.at];
+    return step.do === "move" && !step.staged ? [step.from, step.to] : [];
+  });
 }
 
 /** The path and identity of a directory, also of one that the commit created. */
