@@ -2,12 +2,13 @@
 //
 //   CL6  every replica, and a new one, holds what the log adds up to
 //   CL7  what was answered as done is in the log, and what was refused is not
-//   CL8  an answered id names one entry, with the author and the work that it was answered for, on every replica
+//   CL8  an answered id names one entry, with the author and the work that it was answered for, on every replica; or the
+//        answer says that only its server knows it
 //   CL9  no entry holds the work of two authors, or takes anything out of the shared file that it does not undo
 import { listChanges } from "../../src/engine/history/changes.ts";
 import type { By } from "../../src/engine/workspace/archive/log.ts";
 import type { Operation } from "../../src/engine/workspace/commit/publish.ts";
-import { type Round, type RoundDeed, tokensIn } from "./round.ts";
+import { onlyHere, type Round, type RoundDeed, tokensIn } from "./round.ts";
 
 interface ReadEntry {
   readonly id: string;
@@ -92,11 +93,14 @@ function inShared({ tokens }: RoundDeed): string[] {
 
 function judgeDeed(deed: RoundDeed, log: ReadLog, round: Round): string[] {
   const problems: string[] = [];
-  const { told, kind, id } = deed;
+  const { told, kind, id, said } = deed;
   const { isLocal } = round;
   const named = log.entries.filter(entry => entry.id === id);
   if (isCertain(deed, round, log) && named.length !== 1)
     problems.push(`CL8 the answered id ${id} is ${named.length} times in the log`);
+  const isNamed = named.length === 1;
+  if (kind === "command" && told === "done" && id !== undefined && isNamed === said.includes(onlyHere))
+    problems.push(`CL8 the answered id ${id} is ${named.length} times in the log, and it says (${said})`);
   const [entry] = named;
   if (entry !== undefined && deed.beside.size === 0 && entry.by.client !== deed.name && !isLocal)
     problems.push(`CL8 the answered id ${id} is the work of ${entry.by.client}`);

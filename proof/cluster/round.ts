@@ -51,6 +51,9 @@ export interface RoundDeed {
   readonly undoes?: RoundDeed;
 }
 
+/** The answer of a command whose id is in no entry. */
+export const onlyHere = "knows this change by its id";
+
 interface RoundCommand {
   readonly deed: RoundDeed;
   readonly slot: string;

@@ -1,6 +1,7 @@
 // A call in a workspace that other machines share: their changes are applied before the tool runs, a command's changes
 // are published before the caller is answered, and an answer from an old copy says so, even a refusal. A command that
-// has run is answered as such, whatever the store says afterwards.
+// has run is answered as such, whatever the store says afterwards. An answer that names a change which the shared log
+// does not have says so; that is known only when everything is published.
 import { Fault } from "../engine/fault.ts";
 import type { Replication } from "../engine/workspace/commit/publication.ts";
 import type { CallContext } from "./context.ts";
@@ -28,11 +29,17 @@ export async function inReplica(
   if (effect !== "runs") return noted(await run(), stale);
   const by = { action: name, client: session.client, connection: session.connection };
   const overlaps = new Set<string>();
-  const stop = replication.commandRuns(by, at => overlaps.add(at));
+  const onlyHere = new Set<string>();
+  const stop = replication.commandRuns(
+    by,
+    at => overlaps.add(at),
+    id => onlyHere.add(id),
+  );
   try {
-    const outcome = await run();
+    const ran = await run();
     const fault = await replication.publishChanges(by, workspace.maxBytes).then(() => undefined, asFault);
     if (fault !== undefined) call.failed?.(fault);
+    const outcome = [...onlyHere].some(id => isNamedIn(ran, id)) ? unknownElsewhere(ran, replication) : ran;
     const shown = [...overlaps].filter(at => !workspace.isHidden(`${replication.root}/${at}`));
     const told = overlaps.size === 0 ? outcome : overlapped(outcome, shown);
     return fault === undefined ? told : unpublished(told, fault);
@@ -85,6 +92,15 @@ function overlapped(outcome: Outcome, paths: readonly string[]): Outcome {
   const text = `[While the command ran, another server wrote in the same place as unpublished changes here, or removed it: ${named}${more}. The other server's version stays; what was here is in the history. Read the file before you change it again.]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
+}
+
+function isNamedIn(outcome: Outcome, id: string): boolean {
+  return "content" in outcome && outcome.content.some(part => part.type === "text" && part.text.includes(id));
+}
+
+function unknownElsewhere(outcome: Outcome, { replica }: Replication): Outcome {
+  const text = `[only this server, ${replica}, knows this change by its id: what other servers have of it came with other changes]`;
+  return withText(outcome, text);
 }
 
 function withText(outcome: Outcome, text: string): Outcome {

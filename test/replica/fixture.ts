@@ -89,6 +89,8 @@ export class Line {
   forged: (info: WorkspaceInfo) => WorkspaceInfo = info => info;
   /** Is run after entries were read, before the answer. */
   afterEntries: () => Promise<void> = async () => {};
+  /** Is run before the store is asked anything. */
+  beforeEach: () => Promise<void> = async () => {};
   /** Is run before an entry is appended. */
   beforeAppend: () => Promise<void> = async () => {};
   /** Is run after an entry was appended, before the answer. */
@@ -108,6 +110,7 @@ export class Line {
             return () => void hints.delete(hint);
           };
         return async (...args: unknown[]) => {
+          await this.beforeEach();
           if (key === "append") await this.beforeAppend();
           if (this.isCut) throw cut();
           if (key === "append" && this.refusesAs !== undefined)

@@ -3,7 +3,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import type { CallContext } from "../../src/contract/context.ts";
+import { inReplica } from "../../src/contract/replicated-call.ts";
+import type { Tool } from "../../src/contract/tool.ts";
 import { listChanges } from "../../src/engine/history/changes.ts";
+import { Before, record } from "../../src/engine/history/footprint.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { undoMany } from "../../src/engine/history/undo-many.ts";
 import { ServedTree } from "../dialects/served-tree.ts";
@@ -11,6 +15,21 @@ import { Fixture } from "./fixture.ts";
 
 const patience = { timeout: 60_000, interval: 50 };
 const lines = "one\ntwo\nthree\nfour\nfive\n";
+
+/** Two servers of one workspace. The first one serves the tree. */
+async function twoServers(tree: ServedTree) {
+  const store = join(tree.base, "store");
+  mkdirSync(store);
+  const serve = async (root: string, state: string) => {
+    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
+    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
+    await wire.initialize();
+    return wire;
+  };
+  const here = await serve(tree.root, "state-1");
+  const there = await serve(tree.directory("other"), "state-2");
+  return { here, there };
+}
 
 describe("a change of a file that a program has written to", () => {
   it.each([
@@ -183,16 +202,7 @@ it("undoes all of several changes of which one could not be applied here", async
 
 it("gives each of two commands at the same time its own change, under its own id", async () => {
   await using tree = new ServedTree("polyfs", { "kept.txt": "kept\n" });
-  const store = join(tree.base, "store");
-  mkdirSync(store);
-  const serve = async (root: string, state: string) => {
-    const args = ["--store", store, "--store-workspace", "w", "--state-dir", join(tree.base, state)];
-    const wire = await tree.start({ roots: [root], args: [...args, "--allow-run=unsandboxed"] });
-    await wire.initialize();
-    return wire;
-  };
-  const here = await serve(tree.root, "state-1");
-  const there = await serve(tree.directory("other"), "state-2");
+  const { here, there } = await twoServers(tree);
   const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];
   const long = here.call("run_command", {
     command: `echo long > long.txt; : > '${wrote}'; until [ -e '${go}' ]; do sleep 0.05; done`,
@@ -214,6 +224,59 @@ it("gives each of two commands at the same time its own change, under its own id
   expect(await undone(idIn(edited))).toMatch(/^false .*changed back long\.txt/);
   expect(await undone(idIn(short))).toMatch(/^false .*removed short\.txt/);
   expect(await undone(idIn(ended))).toMatch(/^false .*removed long\.txt/);
+});
+
+it("says that only its server knows the id of a command whose work another command has published", async () => {
+  await using tree = new ServedTree("polyfs", { "f.txt": lines });
+  const { here, there } = await twoServers(tree);
+  const [wrote, go] = [join(tree.base, "wrote"), join(tree.base, "go")];
+  const long = here.call("run_command", {
+    command: `echo long >> f.txt; : > '${wrote}'; until [ -e '${go}' ]; do sleep 0.05; done`,
+  });
+  await vi.waitFor(() => expect(existsSync(wrote)).toBe(true), patience);
+  const short = JSON.stringify((await here.call("run_command", { command: "echo short >> f.txt" })).content);
+  writeFileSync(go, "");
+  const ended = JSON.stringify((await long).content);
+  const note = /only this server, \S+, knows this change by its id/;
+  expect([note.test(short), note.test(ended)]).toEqual([false, true]);
+  const undone = async (wire: typeof here, said: string) => {
+    const [, change = said] = /change ([0-9a-z]+)/.exec(said) ?? [];
+    return JSON.stringify((await wire.call("undo", { change, path: "f.txt", dry_run: true })).content);
+  };
+  expect(await undone(there, short)).toContain("short");
+  expect(await undone(there, ended)).toContain("there is no change");
+  expect(await undone(here, ended)).toContain("long");
+});
+
+describe("a command whose change could not be published at first, and is gone when it can be", () => {
+  const [client, connection] = ["c", "c"];
+  const by = { action: "run_command", client, connection };
+  const runs = { name: "run_command", effect: "runs" } as unknown as Tool;
+  it.each([
+    ["a program puts the file back", { isCut: true }, "command\n", lines],
+    ["another server writes the same", { isCut: true }, "command\n", undefined],
+    ["it did not fit, and is put back", {}, "command\n".repeat(10_000), lines],
+  ])("says that only its server knows the id: %s", async (_, failure, written, after) => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "f.txt": lines }, { maxBytes: 50_000 });
+    const b = await fixture.machine("b");
+    const call = { workspace: a.workspace, session: { client, connection } } as unknown as CallContext;
+    let id = "";
+    const outcome = await inReplica(runs, {}, call, async () => {
+      using before = await Before.look(a.workspace);
+      a.put("f.txt", written);
+      Object.assign(a.line, failure);
+      id = (await record(a.workspace, await before.compare(), by))?.record.id ?? "";
+      if (after === undefined) await b.write("f.txt", written);
+      else a.put("f.txt", after);
+      a.line.isCut = false;
+      return { content: [{ type: "text", text: `undo with change ${id}` }] };
+    });
+    expect(JSON.stringify(outcome)).toMatch(/only this server, \S+, knows this change by its id/);
+    await b.replica.refresh("writes");
+    await expect(undo(b.workspace, { change: id })).rejects.toMatchObject({ code: "unknown_change" });
+    expect(b.tree()).toEqual(a.tree());
+  });
 });
 
 describe("a command that the store did not answer at first", () => {

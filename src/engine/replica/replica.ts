@@ -72,6 +72,7 @@ const mostBases = 16;
 interface ReplicaCommand {
   readonly by: By;
   readonly overlapped: (at: string) => void;
+  readonly onlyHere: (id: string) => void;
   /** A change that holds a part of what it did, and was published before its end. */
   published?: string;
   /** Its own changes are published: what else there is belongs to others. */
@@ -423,10 +424,13 @@ export class Replica implements Replication, AsyncDisposable {
         for (const one of this.#commands) one.published ??= made;
       if (own === undefined) this.#nothingIsLeft();
       if (command !== undefined) command.isSeparate = own !== undefined;
-      return id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
+      const known = id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
+      if (id !== undefined && known === undefined) this.#tellOnlyHere(id);
+      return known;
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
+      else if (change?.id !== undefined && !this.#used.delete(change.id)) this.#tellOnlyHere(change.id);
       if (isOfStore(error)) this.#tryAgainSoon();
       this.#isDown(error);
       throw error;
@@ -501,6 +505,7 @@ export class Replica implements Replication, AsyncDisposable {
         // What does not fit is not tried again.
         if (!Fault.is(error, "history_full")) throw error;
       }
+      if (!this.#used.has(id)) this.#tellOnlyHere(id);
       this.#pending.delete(id);
       this.#used.delete(id);
       if (change.own === undefined) this.#nothingIsLeft();
@@ -704,10 +709,19 @@ export class Replica implements Replication, AsyncDisposable {
     this.#advance(operations, entry.id);
   }
 
-  commandRuns(by: By, overlapped: (at: string) => void): () => void {
-    const command = { by, overlapped, isSeparate: false, pulled: new RelatedPaths() };
+  commandRuns(
+    by: By,
+    overlapped: (at: string) => void,
+    onlyHere: (id: string) => void = () => {},
+  ): () => void {
+    const command = { by, overlapped, onlyHere, isSeparate: false, pulled: new RelatedPaths() };
     this.#commands.add(command);
     return () => void this.#commands.delete(command);
+  }
+
+  /** Nothing was left to publish under an id that a command is answered with, or it did not fit. */
+  #tellOnlyHere(id: string): void {
+    for (const { onlyHere } of this.#commands) onlyHere(id);
   }
 
   /** `change`: the one here that replaced what gives way. Its undo restores that. */
