@@ -219,6 +219,34 @@ describe("a shared workspace that callers enter", () => {
     expect(engine.workspace.replications.size).toBe(1);
     await expect(places.for(principal, "other")).rejects.toMatchObject({ code: "store_unavailable" });
   });
+
+  it.each(["main", "task"])(
+    "is not found if it (%s) is dropped at any moment while it is opened",
+    async name => {
+      let refused = 0;
+      for (let moment = 1; ; moment++) {
+        const { base, engine, line, workspaces } = await served();
+        await workspaces.fork("task", "main", "");
+        await using elsewhere = new DirectoryStore(join(base, "store"));
+        using places = new WorkspacePrincipals(engine, false);
+        const { id } = await workspaces.find(name);
+        let questions = 0;
+        line.beforeEach = async () => {
+          if (++questions === moment) await elsewhere.drop(id);
+        };
+        const entered = places.for(caller(engine), name);
+        const status = await entered.then(
+          () => 200,
+          (error: unknown) => (error instanceof Refusal ? error.status : String(error)),
+        );
+        line.beforeEach = async () => {};
+        expect([200, 404], `dropped before question ${moment}`).toContain(status);
+        if (status === 404) refused++;
+        if (questions < moment) break;
+      }
+      expect(refused).toBeGreaterThan(1);
+    },
+  );
 });
 
 it("two servers merge one fork at the same time, again and again, and neither is refused", async () => {

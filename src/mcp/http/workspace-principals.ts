@@ -60,15 +60,26 @@ export class WorkspacePrincipals implements Disposable {
       throw new Refusal(404, "Not found: name a workspace, /mcp/w/NAME");
     }
     if (reach === undefined) throw new Refusal(403, "Forbidden: this token is for directories");
-    const entered = await this.#enteredAs(workspaces, principal, name);
+    const entered = await this.#readyAs(workspaces, principal, name);
     const { record } = entered;
-    if (workspaces.isShared) await workspaces.ready(record);
     if (Date.now() - entered.touchedAt > touchMs) {
       workspaces.touch(record);
       entered.touchedAt = Date.now();
     }
     entered.usedAt = Date.now();
     return entered.principal;
+  }
+
+  /** A workspace that is dropped while it is opened is answered as one that was dropped before. */
+  async #readyAs(workspaces: Workspaces, principal: Principal, name: string): Promise<Entered> {
+    try {
+      const entered = await this.#enteredAs(workspaces, principal, name);
+      if (workspaces.isShared) await workspaces.ready(entered.record);
+      return entered;
+    } catch (error) {
+      if (error instanceof Fault && !isOutOfReach(error)) await this.#permitted(workspaces, name, principal);
+      throw error;
+    }
   }
 
   /**
