@@ -18,7 +18,8 @@ export interface Possible {
 
 /**
  * All outcomes; there are several where repeated lines leave open what was changed. What may or may not be the same
- * change can be refused, too. Undefined if there are too many ways.
+ * change can be refused, too, and so can a hunk next to a line whose place in the other text is open. Undefined if there
+ * are too many ways.
  */
 export function outcomes(
   base: readonly string[],
@@ -28,13 +29,18 @@ export function outcomes(
   const found = new Set<Outcome>();
   let ways = 0;
   let same = false;
+  const places = base.map(() => new Set<number>());
   for (const way of alignments(base, theirs)) {
     if (++ways > 3000) return undefined;
+    const kept = new Map(way);
+    places.forEach((seen, line) => void seen.add(kept.get(line) ?? -1));
     const one = outcome(base, ours, theirs, way);
     found.add(one.outcome);
     same ||= one.same;
   }
-  return { outcomes: found, mayRefuse: found.size > 1 || (same && ways > 1) };
+  const isOpen = (line: number) => (places[line]?.size ?? 1) > 1;
+  const isNextToOpen = ours.some(hunk => isOpen(hunk.start - 1) || isOpen(hunk.end));
+  return { outcomes: found, mayRefuse: found.size > 1 || (same && ways > 1) || isNextToOpen };
 }
 
 type Pair = readonly [number, number];
