@@ -1,7 +1,7 @@
 // A client that adds as little as it can to what it measures: a line out, lines in, and the moment at which an
 // answer was there, taken before it is parsed.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { Call } from "./jobs.ts";
 
 export interface Command {
@@ -98,6 +98,15 @@ export class Client {
       return { now: megabytes("VmRSS"), most: megabytes("VmHWM") };
     } catch {
       return undefined;
+    }
+  }
+
+  /** Resets the peak memory that the kernel reports for the process. */
+  forgetMostMemory(): void {
+    try {
+      writeFileSync(`/proc/${this.#child.pid}/clear_refs`, "5");
+    } catch {
+      // Only where there is /proc.
     }
   }
 

@@ -7,6 +7,14 @@ const envelope = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly session: string;
+}
+
+class IdleConnectionClosed extends Error {}
+
 export class HttpClient {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -52,10 +60,18 @@ export class HttpClient {
     this.#agent.destroy();
   }
 
-  #post(
-    method: string,
-    params: Record<string, unknown>,
-  ): Promise<{ status: number; body: string; session: string }> {
+  /** A server may close an idle connection at the moment when the next request is sent: that one is sent again. */
+  async #post(method: string, params: Record<string, unknown>): Promise<Answer> {
+    for (;;) {
+      try {
+        return await this.#postOnce(method, params);
+      } catch (error) {
+        if (!(error instanceof IdleConnectionClosed)) throw error;
+      }
+    }
+  }
+
+  #postOnce(method: string, params: Record<string, unknown>): Promise<Answer> {
     const modern = this.#modern
       ? { "mcp-method": method, ...(typeof params.name === "string" ? { "mcp-name": params.name } : {}) }
       : {};
@@ -79,7 +95,9 @@ export class HttpClient {
         },
       );
       outgoing
-        .on("error", reject)
+        .on("error", (error: NodeJS.ErrnoException) =>
+          reject(outgoing.reusedSocket && error.code === "ECONNRESET" ? new IdleConnectionClosed() : error),
+        )
         .on("timeout", () => outgoing.destroy(new Error("no answer in two minutes")));
       outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: ++this.#ids, method, params: sent }));
     });

@@ -14,8 +14,6 @@ export interface GrowthRun {
   readonly date: string;
   readonly machine: string;
   readonly rounds: number;
-  /** Whether processor time was measured instead of the clock. */
-  readonly processor: boolean;
   readonly growth: Curves[];
 }
 
@@ -27,10 +25,9 @@ export function measuredOn(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-export function curves({ date, machine, rounds, processor, growth }: GrowthRun): string {
-  const what = processor ? "processor time" : "time by the clock";
+export function curves({ date, machine, rounds, growth }: GrowthRun): string {
   return [
-    `Measured on ${date}, ${machine}: medians of ${rounds} rounds of ${what}, in milliseconds. The exponent is the slope of the curve: 0 is flat, 1 is linear.`,
+    `Measured on ${date}, ${machine}: medians of ${rounds} rounds, in milliseconds unless a row or a title says otherwise; MB is the most that the server held during the call. The exponent is the slope of the curve: 0 is flat, 1 is linear.`,
     ...growth.map(table),
   ].join("\n\n");
 }
