@@ -14,6 +14,7 @@ import { binary } from "./text-file.ts";
 const maxContext = 1000;
 const timeoutMs = 120_000; // the contract names none
 const maxLineBytes = 8192; // more than is shown of a line
+const leastBytes = "a:1:\n".length; // of a line in an answer
 const given = { files_with_matches: "files", content: "lines", count: "counts" } as const;
 const contextSchema = { type: "integer", minimum: 0 } as const;
 
@@ -96,7 +97,12 @@ export const grep = tool({
     const page = new GrepPage({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
     if (place.excluded) return text(page.print());
     const form = given[mode];
-    const sought = limit === undefined ? undefined : offset + limit + 1;
+    // More lines than an answer has room for are counted below, not held here.
+    const fitting = inContent
+      ? Math.ceil(call.settings.maxOutputBytes / leastBytes)
+      : Number.POSITIVE_INFINITY;
+    const most = Math.min(limit ?? Number.POSITIVE_INFINITY, fitting);
+    const sought = Number.isFinite(most) ? offset + most + 1 : undefined;
     const found = search(place.directory, query, { ...options, form, before, after, limit: sought });
     for await (const file of found) {
       const name = place.named(file.path);

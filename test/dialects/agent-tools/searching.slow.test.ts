@@ -309,13 +309,18 @@ describe("grep", () => {
     expect(new Set(seen).size).toBe(600);
   });
 
-  it("names the search as incomplete where more was found than can be held", async () => {
+  it("counts hundreds of thousands of results exactly, and names a page as incomplete that cannot be held", async () => {
     const file = "a\n".repeat(200_000);
     await using vast = new Fixture({ "1.txt": file, "2.txt": file, "3.txt": file });
     const other = await vast.serve();
-    const found = lines(await other.says("grep", { pattern: "(a|b)+", output_mode: "content" }));
+    const everything = { pattern: "(a|b)+", output_mode: "content" };
+    const found = lines(await other.says("grep", everything));
     expect(found[0]).toBe("1.txt:1:a");
-    expect(found.at(-1)).toMatch(/^\[\.\.\. warning: search incomplete/);
+    expect(found.at(-1)).toMatch(
+      /^\[\.\.\. showing 0\.\.(\d+) of 600000; call again with offset=\1 for more \.\.\.\]$/,
+    );
+    const late = lines(await other.says("grep", { ...everything, offset: 550_000 }));
+    expect(late.at(-1)).toMatch(/^\[\.\.\. warning: search incomplete/);
     expect(lines(await other.says("grep", { pattern: "a", output_mode: "count" }))).toEqual([
       "1.txt:200000",
       "2.txt:200000",
