@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
+import { Listing } from "../../src/engine/search/listing.ts";
 import { comparison, FirstItems, type Sortable } from "../../src/engine/search/sort.ts";
 import { type WalkOptions, walk } from "../../src/engine/search/walk.ts";
 import { WorkSlice } from "../../src/engine/search/work-slice.ts";
@@ -190,6 +191,16 @@ describe("many at once", () => {
     }
     await Promise.all(paces);
     expect(Math.max(...between)).toBe(1);
+  });
+});
+
+describe("a listing", () => {
+  it("has the names in the order of their bytes, whatever order the system gives them in", () => {
+    const names = ["a", "z\uff5e", "z😀", "z\ue000", "ä"];
+    for (const given of [names, names.toSorted(), names.toReversed(), byteSorted(names)]) {
+      const { entries } = new Listing(given.map(name => ({ name, kind: "file" })));
+      expect(entries.map(({ name }) => name)).toEqual(byteSorted(names));
+    }
   });
 });
 

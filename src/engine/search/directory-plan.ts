@@ -126,7 +126,13 @@ const beyondUnits = /[\ud800-\uffff]/;
 
 /** Sorted by the bytes of their names, which is also the system's order if it has one. */
 export function sorted(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
-  return entries.toSorted(entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits);
+  return entries.toSorted(sortAsUnits(entries) ? byUnits : byBytes);
+}
+
+/** Whether the code units of these names sort as their bytes do. */
+export function sortAsUnits(entries: readonly DirectoryEntry[]): boolean {
+  for (const { name } of entries) if (beyondUnits.test(name)) return false;
+  return true;
 }
 
 function byUnits(a: DirectoryEntry, b: DirectoryEntry): number {

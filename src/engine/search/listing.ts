@@ -1,6 +1,6 @@
 // The names in a directory in order, and data derived from them.
 import type { DirectoryEntry } from "../workspace/directory.ts";
-import { type DirectoryPlan, type PlanContext, planOf, sorted } from "./directory-plan.ts";
+import { type DirectoryPlan, type PlanContext, planOf, sortAsUnits, sorted } from "./directory-plan.ts";
 import { mayHoldRules } from "./ignore.ts";
 
 const most = 2;
@@ -32,7 +32,7 @@ export class Listing {
       before = name;
       if (name.charCodeAt(0) === 46 && mayHoldRules(name)) this.ruleEntries = [...this.ruleEntries, entry];
     }
-    this.entries = isSorted ? entries : sorted(entries);
+    this.entries = isSorted && sortAsUnits(entries) ? entries : sorted(entries);
     this.bytes = bytes;
   }
 
