@@ -4,8 +4,9 @@ import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
-import { describe, indented, Outline } from "./outline.ts";
+import { describe, indented, Outline, type VisibleOutline } from "./outline.ts";
 import { pathAt } from "./paths.ts";
+import { PlainLevel } from "./plain-level.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { scopeOf, scopeProperties } from "./scope.ts";
 
@@ -36,26 +37,23 @@ export const listDirectory = polyfsTool({
     const outline = new Outline(sort, sort !== "name" || details, maxEntries);
     const scope = { ...scopeOf(wanted), order: "tree", maxDepth: depth - 1 } as const;
     const limits = { timeoutMs: maxMs, signal: call.signal };
-    const report = await walkGroups(directory, { ...scope, ...limits }, group => outline.add(group));
+    const level = depth === 1 && sort === "name" && !details ? new PlainLevel(limit) : undefined;
+    const report = await walkGroups(directory, { ...scope, ...limits }, group => {
+      level?.add(group);
+      return outline.add(group);
+    });
     const room = answerBytes(call.settings);
     const { leftOut, inaccessible } = report;
     const isPartial = outline.isFull || report.stopped !== undefined;
-    const shown = outline.choose(limit, room - 400, details);
     const lines = new AnswerLines(room);
     const more = isPartial ? "at least " : "";
     const { directories, others } = outline;
     lines.note(
       `${printable(at.given).replace(/\/$/, "")}/ · ${more}${counted(directories, "directory", "directories")}, ${counted(others, "file")}`,
     );
-    lines.addAll(shown.entries.map(one => indented(one.depth, describe(one, details))));
-    if (shown.cut > 0)
-      lines.note(
-        `[${counted(shown.cut, "more entry", "more entries")} here; raise limit, or use find_files]`,
-      );
-    if (shown.collapsed > 0)
-      lines.note(
-        `[${counted(shown.collapsed, "directory", "directories")} collapsed; list them one by one, or raise limit]`,
-      );
+    if (level !== undefined && !outline.hasDetails && !isPartial && level.fits(room - 400))
+      level.addTo(lines);
+    else addChosen(outline.choose(limit, room - 400, details), details, lines);
     if (leftOut > 0)
       lines.note(
         `[left out: ${number(leftOut)} ${wanted.ignored ? "hidden" : wanted.hidden ? "ignored" : "ignored or hidden"}]`,
@@ -65,3 +63,13 @@ export const listDirectory = polyfsTool({
     return text(lines.toString());
   },
 });
+
+function addChosen({ entries, cut, collapsed }: VisibleOutline, details: boolean, lines: AnswerLines): void {
+  lines.addAll(entries.map(one => indented(one.depth, describe(one, details))));
+  if (cut > 0)
+    lines.note(`[${counted(cut, "more entry", "more entries")} here; raise limit, or use find_files]`);
+  if (collapsed > 0)
+    lines.note(
+      `[${counted(collapsed, "directory", "directories")} collapsed; list them one by one, or raise limit]`,
+    );
+}

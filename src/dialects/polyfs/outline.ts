@@ -34,6 +34,15 @@ export interface Shown extends OutlineDetail {
   readonly closed: boolean;
 }
 
+/** The visible part of an outline. */
+export interface VisibleOutline {
+  readonly entries: readonly Shown[];
+  /** Entries of the start itself that are not in it. */
+  readonly cut: number;
+  /** Directories whose entries are not in it. */
+  readonly collapsed: number;
+}
+
 type OutlineOrder = "name" | "size" | "modified";
 
 const noDetail: OutlineDetail = {};
@@ -55,6 +64,11 @@ export class Outline {
     this.#order = order;
     this.#stats = stats;
     this.#most = most;
+  }
+
+  /** Whether any entry has more to show than its name and kind. */
+  get hasDetails(): boolean {
+    return this.#details.size > 0;
   }
 
   /** Takes the next entries of a walk in the order of a tree. False if it takes no more. */
@@ -93,11 +107,7 @@ export class Outline {
   }
 
   /** The visible part. `cut` entries of the start itself are hidden, and so are those of collapsed directories. */
-  choose(
-    limit: number,
-    room: number,
-    details: boolean,
-  ): { entries: Shown[]; cut: number; collapsed: number } {
+  choose(limit: number, room: number, details: boolean): VisibleOutline {
     const open = new Map<OutlineBranch, readonly DirectoryEntry[]>();
     let entries = limit;
     let bytes = room;
@@ -143,9 +153,10 @@ export class Outline {
     return { entries: this.#flattened(open), cut: top.length - first.length, collapsed };
   }
 
-  #sorted({ runs }: OutlineBranch): DirectoryEntry[] {
+  #sorted({ runs }: OutlineBranch): readonly DirectoryEntry[] {
+    // A walk gives the names of a directory in order.
+    if (this.#order === "name") return runs.length === 1 ? (runs[0] ?? []) : runs.flat();
     const entries = runs.flat();
-    if (this.#order === "name") return entries.sort((a, b) => compareBytes(a.name, b.name));
     const stat = (entry: DirectoryEntry) => this.#details.get(entry)?.stat;
     const size = (entry: DirectoryEntry) => stat(entry)?.size ?? 0;
     const time = (entry: DirectoryEntry) => stat(entry)?.modified.getTime() ?? 0;

@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
-import type { Root } from "./root.ts";
+import { isWithin, type Root } from "./root.ts";
 
 /** A directory, and the name in it that leads down to the start. Held only until the next one is taken. */
 export interface Above {
@@ -17,9 +17,9 @@ export interface Above {
 export function* directoriesAbove(start: Directory): Generator<Above, void, undefined> {
   const { root, given } = start;
   const names = namesIn(start.path.slice(root.path.length));
-  let directory: Directory | undefined = at(root, root.handle.address, given);
+  let directory: Directory | undefined = Directory.ofRoot(root, given);
   try {
-    yield* aboveRoot(directory, given);
+    yield* aboveRoot(directory, start);
     for (const [i, name] of names.entries()) {
       yield { directory, name };
       if (i === names.length - 1) return; // the next one is the start itself
@@ -34,9 +34,10 @@ export function* directoriesAbove(start: Directory): Generator<Above, void, unde
 }
 
 /** `inner` is the granted root. */
-function* aboveRoot(inner: Directory, given: string): Generator<Above, void, undefined> {
-  const { root } = inner;
-  const names = namesIn(display(root.handle.whereabouts()));
+function* aboveRoot(inner: Directory, { root, path, given }: Directory): Generator<Above, void, undefined> {
+  // What was found in its place a moment ago shows where it is.
+  const isInPlace = isWithin(path, root.path);
+  const names = namesIn(isInPlace ? root.path : display(root.handle.whereabouts()));
   for (let level = levelsToRepository(inner, names.length); level > 0; level--) {
     using directory = outer(root, level, given);
     if (directory === undefined) return;

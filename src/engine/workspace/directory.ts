@@ -48,6 +48,8 @@ export class Directory implements Disposable {
   readonly given: string;
   /** The rules that were in force when it was opened. */
   readonly #hidden: HiddenNames | undefined;
+  /** Whether the handle is its own, and not that of the root. */
+  readonly #isOwn: boolean;
 
   private constructor(
     handle: Handle,
@@ -55,7 +57,9 @@ export class Directory implements Disposable {
     path: string,
     given: string,
     hidden: HiddenNames | undefined,
+    isOwn = true,
   ) {
+    this.#isOwn = isOwn;
     this.#handle = handle;
     this.root = root;
     this.path = path;
@@ -65,12 +69,17 @@ export class Directory implements Disposable {
 
   /** @internal */
   static open(resolved: ResolvedPath, given: string): Directory {
-    if (!resolved.handle.stat().isDirectory()) {
-      resolved.handle.close();
+    const { handle, root, path, stat = handle.stat() } = resolved;
+    if (!stat.isDirectory()) {
+      handle.close();
       throw new Fault("not_a_directory", { path: given });
     }
-    const { handle, root, path } = resolved;
     return new Directory(handle, root, path, given, root.rules.hidden);
+  }
+
+  /** A granted directory itself, by the handle that its root holds: for use at once. @internal */
+  static ofRoot(root: Root, given: string): Directory {
+    return new Directory(root.handle, root, root.path, given, root.rules.hidden, false);
   }
 
   /** The address of this directory for system calls. @internal */
@@ -299,7 +308,7 @@ export class Directory implements Disposable {
   }
 
   close(): void {
-    this.#handle.close();
+    if (this.#isOwn) this.#handle.close();
   }
 
   [Symbol.dispose](): void {
