@@ -61,6 +61,7 @@ export class OtherProcesses {
       const now = Date.now();
       this.#meet();
       this.#mark = isSettled(stat, now) ? markOf(stat) : undefined;
+      if (!this.#hasUnwatched) this.#freshUntil = began + freshMs;
     } catch {
       this.#pausedUntil = clock() + pauseMs;
     }
