@@ -163,4 +163,8 @@ class PageIndex {
   end(line: number): number {
     return this.#lines.end(line - this.#before);
   }
+
+  get longest(): number {
+    return this.#lines.longest;
+  }
 }

@@ -14,7 +14,7 @@ import { defaultLimit, type ReadParams } from "./read-params.ts";
 const footing = 100;
 
 /** Where lines are in a text. */
-type LinePlaces = Pick<LineIndex, "start" | "end">;
+type LinePlaces = Pick<LineIndex, "start" | "end" | "longest">;
 
 /** A text by lines, or as much of it as an answer can show. */
 export interface LinedText {
@@ -105,8 +105,7 @@ export class LineParts {
     const start = this.#text.index.start(from);
     const end = this.#text.index.end(to);
     if (from > to || end - start > room) return undefined;
-    for (let line = from; line <= to; line++)
-      if (!isShownWhole(this.#text.index.end(line) - this.#text.index.start(line))) return undefined;
+    if (!this.#areShownWhole(from, to)) return undefined;
     const { body } = this.#text;
     const text = body.slice(start, end);
     if (!text.isWellFormed()) return undefined;
@@ -115,6 +114,14 @@ export class LineParts {
     for (let line = from; line <= to; line++)
       numbered += `${line === from ? "" : "\n"}${line}: ${body.slice(this.#text.index.start(line), this.#text.index.end(line))}`;
     return numbered;
+  }
+
+  #areShownWhole(from: number, to: number): boolean {
+    const { index } = this.#text;
+    if (isShownWhole(index.longest)) return true;
+    for (let line = from; line <= to; line++)
+      if (!isShownWhole(index.end(line) - index.start(line))) return false;
+    return true;
   }
 
   async some(parts: readonly PathPart[]): Promise<string> {

@@ -35,7 +35,8 @@ export function remember(
   hash = contentHash(bytes),
 ): string {
   if (isReadOnly(workspace)) workspace.recentReads.keep(at, bytes, hash);
-  else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes, hash);
+  else if (bytes.length <= maxRememberedBytes && !workspace.openedArchive?.sightings.isRecent(at, hash))
+    setImmediate(keep, workspace, at, bytes, hash);
   return versionOf(hash);
 }
 

@@ -20,6 +20,7 @@ export class LineIndex {
   /** The offset of each line's first character; the piece after a final break is in it, too. */
   readonly starts: readonly number[];
   readonly #length: number;
+  #longest = -1;
 
   constructor(body: string) {
     const starts = [0];
@@ -42,6 +43,14 @@ export class LineIndex {
   end(line: number): number {
     const next = this.starts[line];
     return next === undefined ? this.#length : next - 1;
+  }
+
+  /** The most characters of a line, without its break. */
+  get longest(): number {
+    if (this.#longest < 0)
+      for (let line = 1; line <= this.starts.length; line++)
+        this.#longest = Math.max(this.#longest, this.end(line) - this.start(line));
+    return this.#longest;
   }
 
   lineAt(offset: number): number {

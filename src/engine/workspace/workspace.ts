@@ -16,7 +16,7 @@ import { isBusyOpen, retryWhileBusy } from "./commit/retry-busy-file.ts";
 import { refuseRevealing } from "./commit/rule-check.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
-import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
+import { type Attendance, attendanceAt, openedStore, openStore } from "./commit/store.ts";
 import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
@@ -305,6 +305,11 @@ export class Workspace implements Disposable {
       if (Fault.is(error, "no_space")) return new Archive(statePath(this.#writing.state));
       throw error;
     }
+  }
+
+  /** The same, if this process has opened it. @internal */
+  get openedArchive(): Archive | undefined {
+    return openedStore(this.#writing.state)?.archive;
   }
 
   /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */

@@ -10,8 +10,13 @@ import { onWindows } from "../windows-path.ts";
 /** The configured state directory; undefined if it is the user's default one. */
 export function namedStatePath(wanted?: string): string | undefined {
   const told = wanted ?? process.env.POLYFS_STATE_DIR;
-  return told !== undefined && told !== "" ? resolve(told) : undefined;
+  if (told === undefined || told === "") return undefined;
+  if (told !== latest.told || !isAbsolute(told)) latest = { told, path: resolve(told) };
+  return latest.path;
 }
+
+/** Every read asks for the same one. */
+let latest = { told: "", path: "" };
 
 export function statePath(wanted?: string): string {
   return namedStatePath(wanted) ?? placeOfUser().path;

@@ -58,6 +58,11 @@ export function openStore(wanted?: string): Store {
   return store;
 }
 
+/** The same, if this process has opened it. */
+export function openedStore(wanted?: string): Store | undefined {
+  return stores.get(statePath(wanted));
+}
+
 const clearing = new Set<string>();
 /** After the first calls of a client. */
 const clearSoonMs = 2000;
