@@ -95,7 +95,19 @@ function isOdd(word: string): boolean {
   return scripts.filter(script => script.test(word)).length > 1;
 }
 
+// What windows-1252 has for the bytes 0x80 to 0x9f; a blank where it has nothing but the control character.
+const signs1252 = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
+
+/** Node 20 decodes windows-1252 as ISO-8859-1, without the signs that tell the two apart. */
+function decoded1252(sample: Buffer): string {
+  return sample.toString("latin1").replace(/[\x80-\x9f]/g, control => {
+    const sign = signs1252.charAt(control.charCodeAt(0) - 0x80);
+    return sign === " " ? control : sign;
+  });
+}
+
 function decoded(sample: Buffer, encoding: string): string | undefined {
+  if (encoding === "windows-1252") return decoded1252(sample);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(sample);
   } catch {
