@@ -1,4 +1,5 @@
-// Advice that depends on which parameters the tool has: a refusal never recommends a parameter that the tool lacks.
+// Advice that depends on which parameters the tool has: a refusal never recommends a parameter that the tool lacks,
+// unless it names the tool that has it.
 import type { Schema } from "../../contract/schema.ts";
 import type { Tool } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
@@ -7,16 +8,26 @@ import { Fault, type ParameterIssue } from "../../engine/fault.ts";
 /** What to do instead of the general advice; undefined if that one fits. */
 export function adviceFor({ input: { properties } }: Tool, fault: Fault): string | undefined {
   const has = (name: string) => Object.hasOwn(properties, name);
+  if (Fault.is(fault, "unencodable") && fault.data.likely !== undefined && !has("encoding"))
+    return "Use edit_file or write_file with encoding for this file, and leave it out here, or use ASCII only.";
   if (has("changes")) return adviceForUndo(fault);
   if (Fault.is(fault, "exists")) {
     if (fault.data.kind === "directory") return notReplaced(fault.data.path);
     if (has("overwrite")) return "Use another path, or set overwrite: true.";
+    if (has("patch")) return "Change it with Update File or a diff of its lines, or use another path.";
     return has("mode") ? "Use another path, or set mode: overwrite." : undefined;
   }
+  // A directory that is listed or searched, or one above the file that is named.
+  if (Fault.is(fault, "not_a_directory") && !["hidden", "cwd"].some(has))
+    return "One of its directories is a file: use another path.";
+  if (Fault.is(fault, "not_empty") && has("recursive"))
+    return "Set recursive: true to delete it with its contents.";
+  if (Fault.is(fault, "binary") && fault.data.encoding === undefined && has("encoding"))
+    return has("offset")
+      ? "Read it with encoding: base64 or hex; name its text encoding if it is text."
+      : "Only text can be edited: if it is text, name its encoding. read_file with encoding: base64 or hex shows its bytes.";
   if (Fault.is(fault, "not_a_file") && fault.data.kind === "directory" && has("overwrite"))
     return notReplaced(fault.data.path);
-  if (Fault.is(fault, "unencodable") && fault.data.likely !== undefined && !has("encoding"))
-    return "Use edit_file or write_file with encoding for this file, and leave it out here, or use ASCII only.";
   if (Fault.is(fault, "invalid_pattern") && fault.data.kind === "regex") {
     if (has("literal")) return "Correct it, or set literal: true to search for exactly this text.";
     if (has("match")) return "Correct it, or set match: text to replace exactly this text.";

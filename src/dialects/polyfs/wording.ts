@@ -124,7 +124,7 @@ export const wording: Wording = {
     at("has no parent directory"),
     "create_directory creates it; if a link above is dangling, remove the link first.",
   ),
-  exists: say(at("already exists"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
+  exists: say(at("already exists"), "Use another path, or delete it first with delete_path."),
   not_a_file: say(
     ({ path, kind }) => `${printable(path)} is a ${kind}, not a file`,
     ({ kind }) =>
@@ -138,7 +138,7 @@ export const wording: Wording = {
   ),
   not_empty: say(
     at("is a directory that is not empty"),
-    "Set recursive: true to delete it with its contents.",
+    "delete_path with recursive: true deletes it with its contents.",
   ),
   is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
   state_in_root: say(
@@ -166,12 +166,12 @@ export const wording: Wording = {
       `${printable(path)} is ${encoding === undefined ? "binary" : `${printable(encoding)} text, which is not supported`}`,
     ({ encoding }) =>
       encoding === undefined
-        ? "Read it with encoding: base64 or hex; name its text encoding if it is text."
-        : "Convert it to UTF-8 first, or read it with encoding: base64 or hex.",
+        ? "read_file with encoding: base64 or hex shows its bytes; if it is text, edit_file takes its encoding."
+        : "Convert it to UTF-8 first, or read it with read_file and encoding: base64 or hex.",
   ),
   not_text: say(
     ({ path, encoding }) => `${printable(path)} is not ${printable(encoding)} text`,
-    "Name its encoding, or read it with encoding: base64 or hex.",
+    "Name its encoding, or read it with read_file and encoding: base64 or hex.",
   ),
   unencodable: say(
     ({ path, encoding, character, line, likely }) =>
@@ -180,7 +180,7 @@ export const wording: Wording = {
         : `${printable(JSON.stringify(character))} (line ${line}) would put a second encoding into ${printable(path)}: ${inDoubt(likely)}`,
     ({ likely }) =>
       likely === undefined
-        ? "Use another character, or write the whole file with encoding: utf-8."
+        ? "Use another character, or write the whole file with write_file and encoding: utf-8."
         : "Name the file's encoding with encoding, use ASCII only, or overwrite the whole file with encoding: utf-8.",
   ),
   too_large: say(
