@@ -13,8 +13,10 @@ const one = (patch: string): FilePatch => {
   if (file === undefined || rest.length > 0) throw new Error(`expected one file, got ${rest.length + 1}`);
   return file;
 };
+const patchedBy = async (file: FilePatch, content: string | Buffer): Promise<string> =>
+  applyFilePatch(await decode("f", Buffer.from(content)), file).text.bytes.toString();
 const patched = async (content: string | Buffer, patch: string): Promise<string> =>
-  applyFilePatch(await decode("f", Buffer.from(content)), one(patch)).text.bytes.toString();
+  patchedBy(one(patch), content);
 const hunk = (...lines: string[]) => ["--- a/f", "+++ b/f", ...lines, ""].join("\n");
 const envelope = (...lines: string[]) =>
   ["*** Begin Patch", "*** Update File: f", ...lines, "*** End Patch"].join("\n");
@@ -217,6 +219,54 @@ describe("a unified diff", () => {
         { line: 7, text: "line 7" },
       ],
     });
+  });
+
+  it("shows the place with most of its lines where it does not apply, whatever its line number", async () => {
+    const lines = Array.from({ length: 90 }, (_, i) =>
+      i % 3 === 0 ? `call(${i})` : i % 3 === 1 ? "end of it" : "",
+    );
+    const file = `${lines.join("\n")}\n`;
+    const shownFor = async (...old: string[]) => {
+      const kept = old.filter(line => line.startsWith(" ")).length;
+      const patch = hunk(`@@ -10,${old.length} +10,${kept + 1} @@`, ...old, "+new");
+      const { current } = await refusal("patch_conflict", () => patched(file, patch));
+      return current[0]?.line;
+    };
+    expect(await shownFor(" call(60)", " end of it", "-changed", " call(63)")).toBe(61);
+    // Of places with the same lines, the nearest to the line number; that place itself where little is left of the hunk.
+    expect(await shownFor(" end of it", "-old")).toBe(11);
+    expect(await shownFor(" call(60)", "-something else entirely", "-and more of it")).toBe(10);
+    expect(await shownFor("-nothing of it")).toBe(10);
+  });
+
+  it("is refused for its counts where these make the header of the next file a part of the hunk", async () => {
+    const next = ["--- a/g", "+++ b/g", "@@ -1 +1 @@", "-x", "+y"];
+    const patch = (counts: string) =>
+      hunk(`@@ ${counts} @@`, " line 5", "-line 6", "+six", " line 7", ...next);
+    for (const counts of ["-5,4 +5,4", "-5,4 +5,3", "-5,3 +5,4", "-5,5 +5,5"]) {
+      const malformed = () => Promise.all(parsePatch(patch(counts)).map(file => patchedBy(file, ten)));
+      const { problem, line } = await refusal("malformed_patch", malformed);
+      expect([counts, /^hunk_(too_short|counts)$/.test(problem), line >= 8 && line <= 10]).toEqual([
+        counts,
+        true,
+        true,
+      ]);
+    }
+    // The same lines are applied where the file has them.
+    const odd = "line 5\nline 6\nline 7\n-- a/g\nline 8\n";
+    const two = hunk(
+      "@@ -1,4 +1,4 @@",
+      " line 5",
+      "-line 6",
+      "+six",
+      " line 7",
+      "--- a/g",
+      "+++ b/g",
+      "@@ -5 +5 @@",
+      "-line 8",
+      "+8",
+    );
+    expect(await patched(odd, two)).toBe("line 5\nsix\nline 7\n++ b/g\n8\n");
   });
 
   it("takes the named place even if the same lines occur elsewhere", async () => {

@@ -12,7 +12,7 @@ import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { type FileLine, fileLines } from "./file-lines.ts";
 import { type HunkPosition, type HunkSearch, locate } from "./locate.ts";
-import type { FilePatch, PatchHunk, PatchLine } from "./notation/file-patch.ts";
+import { type FilePatch, malformed, type PatchHunk, type PatchLine } from "./notation/file-patch.ts";
 
 export interface Patched {
   readonly text: Text;
@@ -42,6 +42,8 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
   for (const [number, hunk] of patch.hunks.entries()) {
     const found = locate(hunk, target, used, drift);
     if (typeof found === "string") {
+      // It would fit with fewer lines: its counts are more likely to be wrong than its last lines to be this odd.
+      if (hunk.nextHeader !== undefined) malformed(hunk.nextHeader, "hunk_too_short");
       const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
       const isApplied = found === "no_match" && isThereAlready(hunk, target, used, drift);
       const why = found === "no_anchor" || found === "not_at_end" ? found : undefined;
@@ -150,24 +152,36 @@ function runSplice(
   return { start, end, text: (opensEnd ? usual : "") + kept };
 }
 
-/** The lines of the file where a hunk was meant: where it says, or else where most of its lines are. */
+/** The lines of the file where a hunk was meant: where most of its lines are, or else where it says. */
 function currentLines(lines: readonly FileLine[], hunk: PatchHunk, from: number): NumberedLine[] {
   const old = hunk.lines.filter(line => line.sign !== "+");
-  const first = Math.max(0, hunk.oldStart !== undefined ? hunk.oldStart - 1 : likelyStart(lines, old, from));
+  const stated = hunk.oldStart === undefined ? undefined : Math.max(0, hunk.oldStart - 1);
+  const first = Math.max(0, likelyStart(lines, old, from, stated));
   return lines
     .slice(first, first + Math.min(Math.max(old.length, 1), mostShown))
     .map((line, i) => ({ line: first + i + 1, text: shown(line.text.slice(0, 500)) }));
 }
 
-/** Each line of the hunk that the file has, whatever its indentation, counts for the place that it would give. */
-function likelyStart(lines: readonly FileLine[], old: readonly PatchLine[], from: number): number {
+/**
+ * Each line of the hunk that the file has, whatever its indentation, counts for the place that it would give. A place
+ * other than the stated one has to have most of the text; of equal ones, the nearest is taken.
+ */
+function likelyStart(
+  lines: readonly FileLine[],
+  old: readonly PatchLine[],
+  from: number,
+  stated: number | undefined,
+): number {
   const offsets = new Map<string, number>();
   for (const [i, { text }] of old.entries()) {
     const trimmed = text.trim();
     if (trimmed !== "" && !offsets.has(trimmed)) offsets.set(trimmed, i);
   }
   const weights = new Map<number, number>();
-  let best = { start: from, weight: 0 };
+  const total = old.reduce((sum, { text }) => sum + text.trim().length, 0);
+  const enough = stated === undefined ? 0 : total / 2;
+  const distance = (start: number) => (stated === undefined ? 0 : Math.abs(start - stated));
+  let best = { start: stated ?? from, weight: enough };
   for (const [i, line] of lines.entries()) {
     const text = line.text.trim();
     const offset = i < from ? undefined : offsets.get(text);
@@ -175,7 +189,8 @@ function likelyStart(lines: readonly FileLine[], old: readonly PatchLine[], from
     const start = i - offset;
     const weight = (weights.get(start) ?? 0) + text.length;
     weights.set(start, weight);
-    if (weight > best.weight) best = { start, weight };
+    const isNearer = weight === best.weight && distance(start) < distance(best.start);
+    if (weight > best.weight || isNearer) best = { start, weight };
   }
   return best.start;
 }

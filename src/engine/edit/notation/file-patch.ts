@@ -17,6 +17,8 @@ export interface PatchHunk {
   readonly anchors: readonly string[];
   /** Whether it ends where the file ends. */
   readonly atEnd: boolean;
+  /** The line of the patch, in this hunk by its counts, that looks like the header of the next file. */
+  readonly nextHeader?: number;
 }
 
 export interface FilePatch {

@@ -57,7 +57,7 @@ export function parseUnified(patch: string): FilePatch[] {
       extended(head, line, at + 1);
     else if (/^Binary files .* differ$/.test(line)) malformed(at + 1, "binary");
     else if (hunks.length > 0 && /^[-+ ]/.test(line) && line !== "-- " && !isBetween(lines, at)) {
-      malformed(at + 1, "hunk_too_long");
+      malformed(at + 1, isHeader(lines, at - 1) ? "hunk_too_short" : "hunk_too_long");
     }
   }
   finish();
@@ -117,11 +117,18 @@ function extended(head: Head, line: string, number: number): void {
   }
 }
 
+/** Whether the header of a file begins here. Lines of a hunk can look the same; its counts tell them apart. */
+function isHeader(lines: readonly string[], at: number): boolean {
+  const [first = "", second = "", third = ""] = lines.slice(at, at + 3);
+  return first.startsWith("--- ") && second.startsWith("+++ ") && third.startsWith("@@ -");
+}
+
 function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last: number } {
   const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(lines[at] ?? "");
   if (header === null) malformed(at + 1, "hunk_header");
   let [old, added] = [Number(header[2] ?? 1), Number(header[4] ?? 1)];
   const found: PatchLine[] = [];
+  let nextHeader: number | undefined;
   let last = at;
   while (old > 0 || added > 0) {
     const line = lines[last + 1];
@@ -136,6 +143,7 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
     if (sign !== " " && sign !== "-" && sign !== "+") {
       malformed(last + 1, "hunk_too_short");
     }
+    if (isHeader(lines, last)) nextHeader = last + 1;
     if (sign !== "+") old -= 1;
     if (sign !== "-") added -= 1;
     if (old < 0 || added < 0) malformed(last + 1, "hunk_counts");
@@ -146,7 +154,8 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
     noBreak(found, last);
   }
   if (!found.some(line => line.sign !== " ")) malformed(at + 1, "hunk_without_change");
-  return { hunk: { lines: found, oldStart: Number(header[1]), anchors: [], atEnd: false }, last };
+  const hunk = { lines: found, oldStart: Number(header[1]), anchors: [], atEnd: false };
+  return { hunk: { ...hunk, ...(nextHeader !== undefined && { nextHeader }) }, last };
 }
 
 /** "\ No newline at end of file": about the line before it. */
