@@ -1,11 +1,13 @@
 // Long histories: earlier changes are gathered, several hundred in a file, and what asks for the latest reads no more
 // than in a short history.
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -291,5 +293,123 @@ describe("earlier changes", () => {
     truncateSync(join(fixture.state, "earlier", oldest), 100);
     writeFileSync(join(fixture.state, "earlier", others[0] ?? ""), "true\n");
     expect(idsOf(changes)).toEqual(ids.slice(-(1700 - 1 - 512 - 512)));
+  });
+
+  it.for([
+    [
+      "a record that a power cut brings back, torn",
+      (state: string, id: string) => writeFileSync(join(state, "changes", `${id}.json`), ""),
+    ],
+    [
+      "a damaged copy of their file",
+      (state: string) => {
+        const [name = ""] = readdirSync(join(state, "earlier"));
+        const [contents, ...records] = readFileSync(join(state, "earlier", name), "utf8").split("\n");
+        const damaged = [contents, ...records.map(({ length }) => "x".repeat(length))].join("\n");
+        for (const copy of ["00000000", "ffffffff"]) // in either order
+          writeFileSync(join(state, "earlier", name.replace(/.{8}(?=\.jsonl$)/, copy)), damaged);
+      },
+    ],
+  ] as const)("are not hidden by %s", async ([, damage]) => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 1100);
+    await changes.gather(10_000, forever);
+    damage(fixture.state, ids[0] ?? "");
+    expect(idsOf(changes)).toEqual(ids);
+    for (const id of ids) expect(new Archive(fixture.state).changes.recorded(id)?.id).toBe(id);
+  });
+
+  it("do not take along what a program that synchronises folders has added", async () => {
+    using fixture = new Fixture();
+    const { changes, single } = stateOf(fixture);
+    const ids = record(changes, 1100);
+    const others = [` copy of ${ids[0]}.json`, `${ids[511]}.sync-conflict-1.json`, `${ids[587]}~.json`];
+    for (const [i, name] of others.entries())
+      copyFileSync(join(fixture.state, "changes", `${ids[i]}.json`), join(fixture.state, "changes", name));
+    await changes.gather(10_000, forever);
+    expect(idsOf(changes)).toEqual(ids);
+    expect(
+      single()
+        .filter(name => others.includes(name))
+        .sort(),
+    ).toEqual(others.sort());
+  });
+
+  it("are in one file each, however often it fails", async () => {
+    using fixture = new Fixture();
+    const { changes, earlier, single } = stateOf(fixture);
+    const ids = record(changes, 1700);
+    for (const [failing, nth] of [
+      ["unlink", 1],
+      ["unlink", 600],
+      ["flushLater", 2],
+      ["flushLater", 3],
+    ] as const) {
+      for (let i = 0; i < 3; i++) {
+        let count = 0;
+        const gathered = watched(
+          call => {
+            if (call === failing && ++count >= nth) throw Object.assign(new Error(), { code: "EPERM" });
+          },
+          () => changes.gather(10_000, forever),
+        );
+        await gathered.catch(() => {});
+      }
+    }
+    await changes.gather(10_000, forever);
+    expect(single()).toHaveLength(512);
+    const files = earlier().map(name => readFileSync(join(fixture.state, "earlier", name), "utf8"));
+    expect(files.flatMap(text => text.trimEnd().split("\n").slice(1))).toHaveLength(1700 - 512);
+    expect(idsOf(changes)).toEqual(ids);
+  });
+
+  it("are gathered and cleared beside a record, and a file of them, that cannot be read", async () => {
+    using fixture = new Fixture();
+    const { changes, earlier, single } = stateOf(fixture);
+    const ids = record(changes, 2300);
+    const beside = (name: string, action: () => Promise<unknown>) =>
+      watched((call, [at]) => {
+        if (call === "open" && String(at).includes(name)) throw Object.assign(new Error(), { code: "EIO" });
+      }, action);
+    await beside(`${ids[2]}.json`, () => changes.gather(10_000, forever));
+    expect(single()).toHaveLength(513);
+    const [oldest = ""] = earlier().sort();
+    for (const most of [3300, 1500]) {
+      record(changes, 1100);
+      await beside(oldest, async () => {
+        atOnce(changes.clear(most, forever));
+        await changes.gather(most, forever);
+      });
+      expect(single()).toHaveLength(512);
+    }
+    expect(earlier()).not.toContain(oldest);
+    expect(changes.ids()).toHaveLength(1500);
+  });
+
+  it.runIf(process.platform !== "win32")("are gathered where the state directory is a link", async () => {
+    using fixture = new Fixture();
+    const { single } = stateOf(fixture);
+    symlinkSync(fixture.state, `${fixture.state}-link`);
+    const { changes } = new Archive(`${fixture.state}-link`);
+    const ids = record(changes, 1100);
+    await changes.gather(10_000, forever);
+    expect(single()).toHaveLength(512);
+    expect(idsOf(changes)).toEqual(ids);
+  });
+
+  it("are found without reading every file that may have them", async () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const ids = record(changes, 2300, `/nowhere/${"x".repeat(1000)}`);
+    await changes.gather(10_000, forever);
+    const [made] = [...changes.newest()] as [ChangeRecord];
+    for (const i of [0, 600, 1200]) changes.add({ ...made, id: `${ids[i]}0` }); // one file will span the others
+    const all = [...ids, ...record(changes, 1100)];
+    await changes.gather(10_000, forever);
+    const { bytes } = await costOf(async () => {
+      for (const id of all) expect(changes.recorded(id)).toBeDefined();
+    });
+    expect(bytes / all.length).toBeLessThan(50_000); // a file of them is 800 KB
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { Archive } from "../../src/engine/workspace/archive/archive.ts";
+import { Collection } from "../../src/engine/workspace/archive/collection.ts";
 import { anonymous } from "../../src/engine/workspace/archive/log.ts";
 import type { PendingRecord } from "../../src/engine/workspace/archive/pending-record.ts";
 import { HeldDirectories } from "../../src/engine/workspace/disk/held-directories.ts";
@@ -126,6 +127,15 @@ describe("the archive", () => {
     const hours = Date.now() / 1000 - 3600;
     utimesSync(join(fixture.state, "collected"), hours, hours);
     expect(await looksOf(() => next.clearLater())).toBeGreaterThanOrEqual(2400);
+  });
+
+  it("is not gone through with each change while that fails", () => {
+    using fixture = new Fixture();
+    const collection = new Collection(fixture.state, 16 * 1000);
+    const asked = Array.from({ length: 5000 }, () => collection.add(100)).filter(Boolean);
+    expect(asked).toHaveLength(Math.floor(5000 / 11)); // after a sixteenth of the limit each time
+    const ofEmpty = Array.from({ length: 5000 }, () => collection.add(0)).filter(Boolean);
+    expect(ofEmpty).toHaveLength(10);
   });
 
   it("keeps content that another process starts to use while it is being removed", () => {

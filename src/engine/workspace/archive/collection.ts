@@ -17,6 +17,8 @@ export class Collection {
   /** What this process has added since. */
   #changes = 0;
   #bytes = 0;
+  /** The same when clearing was last asked for: if that fails, it is not tried again with each change. */
+  #asked = { changes: 0, bytes: 0 };
 
   constructor(state: string, maxBytes: number) {
     this.#path = join(state, "collected");
@@ -26,7 +28,11 @@ export class Collection {
   /** Notes a change with so many bytes of content. Whether to clear now. */
   add(bytes: number): boolean {
     this.#bytes += bytes;
-    return ++this.#changes % fewestChanges === 0 || this.#isLarge;
+    this.#changes++;
+    const { changes, bytes: before } = this.#asked;
+    if (this.#changes - changes < fewestChanges && this.#bytes - before <= this.#mostBytes) return false;
+    this.#asked = { changes: this.#changes, bytes: this.#bytes };
+    return true;
   }
 
   /** Whether contents are to be gone through. */
@@ -42,6 +48,7 @@ export class Collection {
   note(objects: number): void {
     this.#changes = 0;
     this.#bytes = 0;
+    this.#asked = { changes: 0, bytes: 0 };
     try {
       const temporary = `${this.#path}.${process.pid}`;
       writeFileSync(temporary, `${objects}\n`, { mode: 0o600 });
@@ -52,7 +59,11 @@ export class Collection {
   }
 
   get #isLarge(): boolean {
-    return this.#bytes > this.#maxBytes * share;
+    return this.#bytes > this.#mostBytes;
+  }
+
+  get #mostBytes(): number {
+    return this.#maxBytes * share;
   }
 
   #last(): { readonly time: number; readonly objects: number } | undefined {

@@ -3,13 +3,12 @@
 // lengths of its records; the records follow. The file's name gives the first and last id. A file is never extended,
 // and another process of the user may write one that holds some of the same records.
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { join } from "node:path";
 import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
 import { flushAndCloseLater, readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
-import { isNoFile, makeDirectory, openIfThere, openNew } from "./folder.ts";
+import { isNoFile, makeDirectory, openIfThere, openNew, unlessUnreadable } from "./folder.ts";
 
 /** A record as it is written. */
 export interface WrittenRecord {
@@ -56,18 +55,23 @@ export class EarlierChanges {
     return volumes.sort((one, other) => (one.last < other.last ? 1 : -1));
   }
 
-  /** The record with this id; undefined if there is none. */
-  read(id: string): Buffer | undefined {
+  /** The records with this id: two processes may have gathered the same one, and one copy may be damaged. */
+  *read(id: string): Generator<Buffer> {
     for (const volume of this.volumes()) {
-      const json = volume.first <= id && id <= volume.last ? this.recordsIn(volume).get(id) : undefined;
-      if (json !== undefined) return json;
+      const json = this.#holds(volume, id) ? this.recordsIn(volume).get(id) : undefined;
+      if (json !== undefined) yield json;
     }
-    return undefined;
   }
 
   /** Whether there is a record with this id. */
   has(id: string): boolean {
-    return this.volumes().some(one => one.first <= id && id <= one.last && this.idsIn(one).includes(id));
+    return this.volumes().some(one => this.#holds(one, id));
+  }
+
+  /** Files may overlap, so the ids are read first: to read each file for each record would take too long. */
+  #holds(volume: Volume, id: string): boolean {
+    if (id < volume.first || id > volume.last) return false;
+    return this.#latest?.name === volume.name || this.idsIn(volume).includes(id);
   }
 
   /** The records of a file by their ids; none if it is gone or damaged. */
@@ -87,7 +91,7 @@ export class EarlierChanges {
     return found ?? new Map();
   }
 
-  /** The ids in a file. Reads its first line only. */
+  /** The ids in a file. Reads its first line only. Throws if it is there and cannot be read. */
   idsIn({ name }: Volume): readonly string[] {
     const contents = this.#open(name, fd => {
       const bytes = Buffer.allocUnsafe(firstLineBytes);
@@ -99,12 +103,25 @@ export class EarlierChanges {
 
   /**
    * Writes records, oldest first, into one file. When it resolves, they survive a power cut, and the single ones can
-   * go.
+   * go. Those that another process, or an attempt that failed, has put into a file are not written again.
    */
   async add(records: readonly WrittenRecord[]): Promise<void> {
-    const [first, last] = [records[0], records.at(-1)];
-    if (first === undefined || last === undefined) return;
-    await this.#write(`${first.id}-${last.id}-${randomBytes(4).toString("hex")}.jsonl`, records);
+    if (records.length === 0) return;
+    const missing = this.#missing(records);
+    const [first, last] = [missing[0], missing.at(-1)];
+    if (first === undefined || last === undefined) await this.#flushNames();
+    else await this.#write(`${first.id}-${last.id}-${randomBytes(4).toString("hex")}.jsonl`, missing);
+  }
+
+  #missing(records: readonly WrittenRecord[]): readonly WrittenRecord[] {
+    const [first, last] = [records[0]?.id ?? "", records.at(-1)?.id ?? ""];
+    let missing = records;
+    for (const volume of this.volumes()) {
+      if (volume.first > last || volume.last < first) continue;
+      const there = unlessUnreadable(() => this.recordsIn(volume));
+      missing = missing.filter(({ id, json }) => there?.get(id)?.equals(json) !== true);
+    }
+    return missing;
   }
 
   /** Leaves only some of the records in a file. */
@@ -148,9 +165,13 @@ export class EarlierChanges {
       unlinkIfThere(draft);
       throw error;
     }
+    await this.#flushNames();
+  }
+
+  async #flushNames(): Promise<void> {
     if (onWindows) return; // where directories cannot be flushed
     for (const folder of [this.#directory, this.#state])
-      await flushAndCloseLater(sys.open(folder, forFlushing | constants.O_NOFOLLOW));
+      await flushAndCloseLater(sys.open(folder, forFlushing)); // the state directory may be a link
   }
 
   #open<T>(name: string, read: (fd: number, inode: number) => T): T | undefined {

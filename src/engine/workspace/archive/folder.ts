@@ -1,7 +1,8 @@
 // The folders of the archive are made when they are first needed.
 import { constants } from "node:fs";
+import { Fault } from "../../fault.ts";
 import { sys } from "../disk/syscalls.ts";
-import { errnoOf, isAbsence } from "../errno.ts";
+import { errnoOf, isAbsence, stateDirectory, system } from "../errno.ts";
 
 /** Opens a new file for its owner alone. The folders above it are made only where they are missing. */
 export function openNew(path: string, folders: readonly string[]): number {
@@ -28,6 +29,16 @@ export function openIfThere(path: string): number | undefined {
 /** Whether a read failed because a directory or a pipe is there: nothing of the archive, as if the file were missing. */
 export function isNoFile(error: unknown): boolean {
   return ["EISDIR", "ESPIPE", "EAGAIN"].includes(errnoOf(error) ?? "");
+}
+
+/** Undefined where the disk or its permissions do not let it be read. */
+export function unlessUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return system(stateDirectory, read);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
 }
 
 /** Creates a directory for its owner alone; an existing one is fine. */

@@ -11,7 +11,7 @@ import { readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { type Steps, TimeSlice } from "../footprint/time-slice.ts";
 import { EarlierChanges, type Volume, type WrittenRecord } from "./earlier-changes.ts";
-import { isNoFile, openIfThere, openNew } from "./folder.ts";
+import { isNoFile, openIfThere, openNew, unlessUnreadable } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
@@ -100,6 +100,8 @@ export interface TemporaryNames {
   readonly names: readonly string[];
 }
 
+/** The name of a record, without its ending. */
+const idForm = /^[0-9a-z]{1,64}$/;
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
 
@@ -219,15 +221,23 @@ export class ChangeLog {
   }
 
   get(id: string): ChangeRecord | undefined {
-    if (!/^[0-9a-z]{1,64}$/.test(id)) return undefined; // a longer one is not the name of a file
+    if (!idForm.test(id)) return undefined; // a longer one is not the name of a file
     this.#catchUp();
     return this.#read(id) ?? this.#unwritten.get(id);
   }
 
-  /** Throws if it is there and cannot be read: without it, an older change would be taken for the newest. */
+  /**
+   * Throws if it is there and cannot be read: without it, an older change would be taken for the newest. A power cut
+   * can bring a single record back, torn, after it was gathered.
+   */
   #read(id: string): ChangeRecord | undefined {
-    const single = system(stateDirectory, () => textIfThere(this.#path(id)));
-    return parsed(single ?? this.#earlier.read(id)?.toString());
+    const single = parsed(system(stateDirectory, () => contentIfThere(this.#path(id)))?.bytes);
+    if (single !== undefined) return single;
+    for (const json of this.#earlier.read(id)) {
+      const record = parsed(json);
+      if (record !== undefined) return record;
+    }
+    return undefined;
   }
 
   /** Those of a list from a time on, without these. Oldest first. */
@@ -304,7 +314,7 @@ export class ChangeLog {
   #listedIn(volume: Volume, isWanted: (id: string) => boolean): ListedChange[] {
     const ids = this.#earlier.idsIn(volume).filter(isWanted);
     const records = once(() => this.#earlier.recordsIn(volume));
-    return ids.map(id => ({ id, read: () => parsed(records().get(id)?.toString()) ?? this.#read(id) }));
+    return ids.map(id => ({ id, read: () => parsed(records().get(id)) ?? this.#read(id) }));
   }
 
   /** The same; the event loop turns while many are read. */
@@ -334,12 +344,14 @@ export class ChangeLog {
 
   /**
    * Puts all but the latest records together, several hundred in a file, and takes from these files what is beyond the
-   * limits.
+   * limits. What cannot be read stays where it is, and keeps nothing else from being gathered.
    */
   async gather(most: number, maxAgeMs: number): Promise<void> {
     const isKept = this.#limit(most, maxAgeMs);
-    for (const volume of this.#earlier.volumes())
-      if (!isKept(volume.first)) await this.#earlier.keep(volume, isKept);
+    for (const volume of this.#earlier.volumes()) {
+      if (isKept(volume.first)) continue;
+      if (unlessUnreadable(() => this.#earlier.recordsIn(volume))) await this.#earlier.keep(volume, isKept);
+    }
     const ids = this.#single().sort();
     if (ids.length <= mostSingle) return;
     const slice = new TimeSlice();
@@ -355,8 +367,8 @@ export class ChangeLog {
     };
     for (const id of ids.slice(0, -fewestSingle)) {
       if (slice.isOver) await slice.turn();
-      const found = system(stateDirectory, () => contentIfThere(this.#path(id)));
-      if (found === undefined || parsed(found.bytes.toString()) === undefined) continue; // damaged
+      const found = unlessUnreadable(() => contentIfThere(this.#path(id)));
+      if (found === undefined || parsed(found.bytes) === undefined) continue; // damaged
       taken.push({ id, json: found.bytes, inode: found.inode });
       bytes += found.bytes.length;
       if (taken.length === mostGathered || bytes > mostGatheredBytes) await put();
@@ -366,7 +378,7 @@ export class ChangeLog {
 
   /** Which records are within the limits. */
   #limit(most: number, maxAgeMs: number): (id: string) => boolean {
-    const ids = this.#ids();
+    const ids = this.#ids(volume => unlessUnreadable(() => this.#earlier.idsIn(volume)) ?? []);
     const first = ids.at(-most) ?? "";
     const oldest = Date.now() - maxAgeMs;
     return id => most > 0 && id >= first && timeIn(id) >= oldest;
@@ -388,9 +400,9 @@ export class ChangeLog {
     return newest === undefined || (last !== undefined && last > newest) ? last : newest;
   }
 
-  #ids(): string[] {
+  #ids(idsIn = (volume: Volume) => this.#earlier.idsIn(volume)): string[] {
     const single = this.#single();
-    const earlier = this.#earlier.volumes().flatMap(volume => this.#earlier.idsIn(volume));
+    const earlier = this.#earlier.volumes().flatMap(idsIn);
     return (earlier.length === 0 ? single : [...new Set([...single, ...earlier])]).sort();
   }
 
@@ -398,16 +410,13 @@ export class ChangeLog {
   #single(): string[] {
     return system(stateDirectory, () => namesIn(this.#directory))
       .filter(name => name.endsWith(".json"))
-      .map(name => name.slice(0, -5));
+      .map(name => name.slice(0, -5))
+      .filter(id => idForm.test(id)); // not what a program that synchronises folders has added
   }
 
   #path(id: string): string {
     return join(this.#directory, `${id}.json`);
   }
-}
-
-function textIfThere(path: string): string | undefined {
-  return contentIfThere(path)?.bytes.toString();
 }
 
 function contentIfThere(path: string): { readonly bytes: Buffer; readonly inode: number } | undefined {
@@ -424,9 +433,9 @@ function contentIfThere(path: string): { readonly bytes: Buffer; readonly inode:
 }
 
 /** Undefined if it is missing, or damaged. */
-function parsed(json: string | undefined): ChangeRecord | undefined {
+function parsed(json: Buffer | undefined): ChangeRecord | undefined {
   try {
-    const found: unknown = json === undefined ? undefined : JSON.parse(json);
+    const found: unknown = json === undefined ? undefined : JSON.parse(json.toString());
     return isWhole(found) ? found : undefined;
   } catch {
     return undefined;
