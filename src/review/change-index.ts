@@ -1,6 +1,7 @@
 // The changes of the state directory in short, in memory: what lists, filters and tasks need, without contents. It is
 // read once, in slices of time, and then kept up with the directory.
 
+import { Fault } from "../engine/fault.ts";
 import type { Archive } from "../engine/workspace/archive/archive.ts";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
@@ -19,7 +20,7 @@ export class ChangeIndex implements Disposable {
   #order: string[] = [];
   #tasks = new TaskGroups();
   readonly #texts = new Map<string, string>();
-  readonly #watch: Disposable;
+  readonly #watches: readonly (Disposable | undefined)[];
   readonly #cache: StateFolder | undefined;
   #undone: { readonly whole: ReadonlySet<string>; readonly partly: ReadonlySet<string> } | undefined;
   /** Settles when all that was there at the start has been read. */
@@ -27,10 +28,19 @@ export class ChangeIndex implements Disposable {
   /** Called with each change that is recorded from now on. */
   onChange: (entry: ChangeEntry, record: ChangeRecord) => void = () => {};
 
-  constructor(archive: Archive, changes: StateFolder | undefined, cache: StateFolder | undefined) {
+  /** `earlier` holds the files of changes that were gathered. */
+  constructor(
+    archive: Archive,
+    { changes, earlier, cache }: Readonly<Record<"changes" | "earlier" | "cache", StateFolder | undefined>>,
+  ) {
     this.#archive = archive;
     this.#cache = cache;
-    this.#watch = changes?.watch(name => this.#changed(name)) ?? { [Symbol.dispose]() {} };
+    this.#watches = [
+      changes?.watch(name => this.#changed(name)),
+      earlier?.watch(name => {
+        if (!name?.startsWith(".")) this.#dropCleared(); // not a draft
+      }),
+    ];
     this.ready = this.#load();
   }
 
@@ -77,7 +87,7 @@ export class ChangeIndex implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watch[Symbol.dispose]();
+    for (const watch of this.#watches) watch?.[Symbol.dispose]();
   }
 
   async #load(): Promise<void> {
@@ -105,6 +115,16 @@ export class ChangeIndex implements Disposable {
     if (id === undefined) return;
     if (!this.take(id) || this.#archive.changes.recorded(id) !== undefined) return;
     this.#entries.delete(id); // it was cleared away
+  }
+
+  /** Of what is cleared away in a file of earlier changes, only that file tells. */
+  #dropCleared(): void {
+    try {
+      const there = new Set(this.#archive.changes.ids());
+      for (const id of this.#entries.keys()) if (!there.has(id)) this.#entries.delete(id);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error; // a file that cannot be read may hold any of them
+    }
   }
 
   #add(record: ChangeRecord): ChangeEntry {

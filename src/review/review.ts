@@ -62,11 +62,11 @@ export class Review implements ReviewedPast, Disposable {
 
   constructor(workspace: Workspace, state: string | undefined) {
     this.#archive = workspace.archive;
-    this.index = new ChangeIndex(
-      workspace.archive,
-      StateFolder.make(state, "changes"),
-      StateFolder.make(state, ...folders.marks),
-    );
+    this.index = new ChangeIndex(workspace.archive, {
+      changes: StateFolder.make(state, "changes"),
+      earlier: StateFolder.make(state, "earlier"),
+      cache: StateFolder.make(state, ...folders.marks),
+    });
     this.index.onChange = (_, record) => this.#changed(record);
     const marks = StateFolder.make(state, ...folders.marks);
     this.kept = new KeptMarks(marks);
