@@ -9,6 +9,7 @@ import { flushAndCloseLater, readAll, sys, writeAll } from "../disk/syscalls.ts"
 import { stateDirectory, system } from "../errno.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
 import { isNoFile, makeDirectory, openIfThere, openNew, unlessUnreadable } from "./folder.ts";
+import { isText, list, numberThat, pair } from "./form.ts";
 
 /** A record as it is written. */
 export interface WrittenRecord {
@@ -25,6 +26,9 @@ export interface Volume {
 
 /** The records of a file, in their order. */
 type LengthsById = readonly (readonly [id: string, length: number])[];
+
+const isLength = numberThat(length => Number.isInteger(length) && length >= 0);
+const isContents = list(pair(isText, isLength));
 
 /** Enough for the first line of most files. */
 const firstLineBytes = 16 * 1024;
@@ -196,7 +200,7 @@ export class EarlierChanges {
 function contentsIn(bytes: Buffer): LengthsById {
   try {
     const contents: unknown = JSON.parse(bytes.subarray(0, bytes.indexOf("\n")).toString());
-    return Array.isArray(contents) ? (contents as LengthsById) : [];
+    return isContents(contents) ? contents : [];
   } catch {
     return [];
   }

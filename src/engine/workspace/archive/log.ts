@@ -12,7 +12,21 @@ import { stateDirectory, system } from "../errno.ts";
 import { type Steps, TimeSlice } from "../footprint/time-slice.ts";
 import { EarlierChanges, type Volume, type WrittenRecord } from "./earlier-changes.ts";
 import { isNoFile, openIfThere, openNew, unlessUnreadable } from "./folder.ts";
-import type { Snapshot } from "./snapshot.ts";
+import {
+  type FieldChecks,
+  fields,
+  isFlag,
+  isInteger,
+  isNumber,
+  isText,
+  isTrue,
+  list,
+  numberThat,
+  oneOf,
+  optional,
+  pair,
+} from "./form.ts";
+import { isSnapshot, type Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
 /** One path of a recorded change, before and after. */
@@ -102,6 +116,76 @@ export interface TemporaryNames {
 
 /** The name of a record, without its ending. */
 const idForm = /^[0-9a-z]{1,64}$/;
+
+/** More milliseconds make no date. */
+const isDate = numberThat(time => Math.abs(time) <= 8.64e15);
+const isSpan = pair(isNumber, isNumber);
+
+const isKind = oneOf<Kind>({
+  ...{ file: 0, directory: 0, symlink: 0, fifo: 0, socket: 0, device: 0, other: 0 },
+});
+const isEffect = oneOf<ChangeEffect>({
+  ...{ created: 0, modified: 0, removed: 0, moved: 0, copied: 0, none: 0 },
+});
+
+const isIdentity = fields<Identity>({ inode: isInteger, born: isNumber });
+
+const isFile = fields<RecordedFile>({
+  at: isText,
+  effect: isEffect,
+  kind: isKind,
+  from: optional(isText),
+  before: optional(isSnapshot),
+  replaced: optional(isSnapshot),
+  after: optional(isSnapshot),
+  moved: optional(isIdentity),
+});
+
+const isLook = fields<PathLooks>({
+  at: isText,
+  first: isSpan,
+  second: isSpan,
+  seen: optional(
+    fields<NonNullable<PathLooks["seen"]>>({
+      before: optional(isSnapshot),
+      after: optional(isSnapshot),
+      between: list(isText),
+    }),
+  ),
+});
+
+const isFoundDirectory = fields<FoundDirectory>({
+  at: isText,
+  device: isInteger,
+  inode: isInteger,
+  aside: optional(isTrue),
+});
+const isTemporary = fields<TemporaryNames>({ at: isFoundDirectory, names: list(isText) });
+
+const author: FieldChecks<By> = {
+  action: isText,
+  client: isText,
+  connection: optional(isText),
+  trace: optional(isText),
+  undoes: optional(isText),
+  partial: optional(isFlag),
+  hunks: optional(isTrue),
+  others: optional(isTrue),
+};
+
+const isRecord = fields<ChangeRecord>({
+  ...author,
+  id: isText,
+  time: isDate,
+  files: list(isFile),
+  parents: list(isText),
+  kept: isFlag,
+  began: optional(isDate),
+  temporary: optional(list(isTemporary)),
+  uncertain: optional(isTrue),
+  looks: optional(list(isLook)),
+});
+
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
 
@@ -231,10 +315,10 @@ export class ChangeLog {
    * can bring a single record back, torn, after it was gathered.
    */
   #read(id: string): ChangeRecord | undefined {
-    const single = parsed(system(stateDirectory, () => contentIfThere(this.#path(id)))?.bytes);
+    const single = parsed(id, system(stateDirectory, () => contentIfThere(this.#path(id)))?.bytes);
     if (single !== undefined) return single;
     for (const json of this.#earlier.read(id)) {
-      const record = parsed(json);
+      const record = parsed(id, json);
       if (record !== undefined) return record;
     }
     return undefined;
@@ -314,7 +398,7 @@ export class ChangeLog {
   #listedIn(volume: Volume, isWanted: (id: string) => boolean): ListedChange[] {
     const ids = this.#earlier.idsIn(volume).filter(isWanted);
     const records = once(() => this.#earlier.recordsIn(volume));
-    return ids.map(id => ({ id, read: () => parsed(records().get(id)) ?? this.#read(id) }));
+    return ids.map(id => ({ id, read: () => parsed(id, records().get(id)) ?? this.#read(id) }));
   }
 
   /** The same; the event loop turns while many are read. */
@@ -368,7 +452,7 @@ export class ChangeLog {
     for (const id of ids.slice(0, -fewestSingle)) {
       if (slice.isOver) await slice.turn();
       const found = unlessUnreadable(() => contentIfThere(this.#path(id)));
-      if (found === undefined || parsed(found.bytes) === undefined) continue; // damaged
+      if (found === undefined || parsed(id, found.bytes) === undefined) continue; // damaged
       taken.push({ id, json: found.bytes, inode: found.inode });
       bytes += found.bytes.length;
       if (taken.length === mostGathered || bytes > mostGatheredBytes) await put();
@@ -433,28 +517,13 @@ function contentIfThere(path: string): { readonly bytes: Buffer; readonly inode:
 }
 
 /** Undefined if it is missing, or damaged. */
-function parsed(json: Buffer | undefined): ChangeRecord | undefined {
+function parsed(id: string, json: Buffer | undefined): ChangeRecord | undefined {
   try {
     const found: unknown = json === undefined ? undefined : JSON.parse(json.toString());
-    return isWhole(found) ? found : undefined;
+    return isRecord(found) && found.id === id ? found : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** A wrong bit may have hit the name of a field. */
-function isWhole(found: unknown): found is ChangeRecord {
-  const { id, time, files, parents } = (found ?? {}) as Partial<ChangeRecord>;
-  const isFile = (file: Partial<RecordedFile> | null) =>
-    typeof file?.at === "string" && typeof file.effect === "string" && typeof file.kind === "string";
-  return (
-    typeof id === "string" &&
-    typeof time === "number" &&
-    Array.isArray(files) &&
-    files.every(isFile) &&
-    Array.isArray(parents) &&
-    parents.every(path => typeof path === "string")
-  );
 }
 
 /** A change that may be read. */

@@ -10,6 +10,7 @@ import type { Steps } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import type { Address } from "../system/held.ts";
+import { type Check, fields, isText, list, numberThat, oneOf, optional } from "./form.ts";
 import type { Objects } from "./objects.ts";
 
 export type Snapshot =
@@ -27,6 +28,36 @@ export type Snapshot =
 
 /** What is in a directory, under its written name (name.ts). */
 export type SnapshotEntry = Snapshot & { readonly name: string };
+
+/** Some file systems keep 64 bits of seconds. */
+const mostMs = 2 ** 63 * 1000;
+
+const isMode = numberThat(mode => Number.isInteger(mode) && mode >= 0 && mode <= 0o7777);
+const isHash: Check<string> = (value): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value);
+
+type Of<K extends Snapshot["kind"]> = Extract<Snapshot, { kind: K }>;
+
+const isFile = fields<Of<"file">>({
+  kind: oneOf({ file: 0 }),
+  mode: isMode,
+  size: numberThat(size => size >= 0),
+  modified: numberThat(time => Math.abs(time) <= mostMs),
+  hash: optional(isHash),
+});
+const isLink = fields<Of<"symlink">>({ kind: oneOf({ symlink: 0 }), target: isText });
+const isDirectory = fields<Of<"directory">>({
+  kind: oneOf({ directory: 0 }),
+  mode: isMode,
+  entries: optional(isHash),
+});
+const isSpecial = fields<Of<"special">>({ kind: oneOf({ special: 0 }) });
+
+export function isSnapshot(value: unknown): value is Snapshot {
+  return isFile(value) || isLink(value) || isDirectory(value) || isSpecial(value);
+}
+
+const isNamed = fields<Pick<SnapshotEntry, "name">>({ name: isText });
+const isListing = list((value): value is SnapshotEntry => isNamed(value) && isSnapshot(value));
 
 /** Limits for one file, and for one change. Larger content is named but not kept. */
 export interface RetentionLimits {
@@ -160,7 +191,17 @@ export function listedIn(
   if (snapshot.kind !== "directory" || snapshot.entries === undefined) return undefined;
   const bytes = objects.get(snapshot.entries);
   if (bytes === undefined || bytes.length > mostBytes) return undefined;
-  return JSON.parse(bytes.toString()) as SnapshotEntry[];
+  return listing(bytes);
+}
+
+/** Undefined if it is not one: the hash of any object can be in a record. */
+function listing(bytes: Buffer): readonly SnapshotEntry[] | undefined {
+  try {
+    const entries: unknown = JSON.parse(bytes.toString());
+    return isListing(entries) ? entries : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The hashes of everything that a snapshot needs, those of listings included. */
