@@ -17,7 +17,7 @@ it.for([forever, 2000])(
   `${kills} kills: of the newest %s changes, none is lost`,
   { timeout: 300_000 },
   async most => {
-    using script = await bundle("../history/gatherer.ts");
+    using script = await bundle("../history/gatherer-program.ts");
     const state = mkdtempSync(join(tmpdir(), "polyfs-gathering-"));
     mkdirSync(join(state, "changes"));
     const recorded = new Set<string>();
