@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
-import { Journal } from "../../src/engine/workspace/commit/journal.ts";
+import { holdsCommits, Journal } from "../../src/engine/workspace/commit/journal.ts";
 import { Unflushed } from "../../src/engine/workspace/commit/unflushed.ts";
 import { HeldDirectories } from "../../src/engine/workspace/disk/held-directories.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
@@ -231,4 +231,56 @@ it("a directory that was moved between two commits is flushed where it is now", 
     sys.flush = flush;
   }
   expect(flushed).toContain(ino);
+});
+
+describe("directories that another program has just made", () => {
+  it("are flushed with what is put into them, before its journal goes", async () => {
+    using fixture = new Fixture({ "new/deep/other": "" });
+    const flushed = await flushedBy(async () => {
+      await fixture.commit([fixture.write("new/deep/a", "a")]);
+      while (!isRestarted(fixture)) await new Promise(resolve => setTimeout(resolve, 10));
+    });
+    expect(inodesOf(fixture).filter(inode => !flushed.has(inode))).toEqual([]);
+  });
+
+  it("are flushed before the answer, if the journal does not hold what is put into them", async () => {
+    using fixture = new Fixture({ "new/deep/other": "" });
+    const large = fixture.write("new/deep/a", "large".repeat(100_000));
+    const flushed = await flushedBy(() => fixture.commit([large]));
+    expect(inodesOf(fixture).filter(inode => !flushed.has(inode))).toEqual([]);
+  });
+
+  const inodesOf = ({ inside }: Fixture) =>
+    ["", "new", "new/deep"].map(path => statSync(join(inside, path)).ino);
+
+  /** Whether the journal holds no commit any more. */
+  function isRestarted({ state }: Fixture): boolean {
+    const processes = join(state, "processes");
+    const journals = readdirSync(processes).flatMap(name => {
+      const folder = join(processes, name);
+      return readdirSync(folder).flatMap(one => (one.startsWith("journal-") ? [join(folder, one)] : []));
+    });
+    return journals.every(path => holdsCommits(path) === undefined);
+  }
+
+  /** The inodes of what was flushed while an action ran. */
+  async function flushedBy(action: () => Promise<unknown>): Promise<Set<number>> {
+    const { flush, flushLater } = sys;
+    const flushed = new Set<number>();
+    sys.flush = fd => {
+      flush(fd);
+      flushed.add(sys.stat(fd).ino);
+    };
+    sys.flushLater = async fd => {
+      const { ino } = sys.stat(fd);
+      await flushLater(fd);
+      flushed.add(ino);
+    };
+    try {
+      await action();
+    } finally {
+      Object.assign(sys, { flush, flushLater });
+    }
+    return flushed;
+  }
 });

@@ -45,6 +45,7 @@ import type { CopyAttributes } from "./copy-attributes.ts";
 import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
 import { changedIn, Departing, departingIn } from "./departures.ts";
+import { FlushedDirectories, flushReachableLater } from "./durable-directory.ts";
 import type { JournalState } from "./journal-pair.ts";
 import {
   type JournalEntry,
@@ -64,7 +65,7 @@ import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
 import { type CommitPart, reporting, reportOf, SharedCommit } from "./shared-commit.ts";
-import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } from "./stage.ts";
+import { askAbout, learnAbout, type StagedContent, stageAll } from "./stage.ts";
 import { apply, applyAll, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
@@ -342,7 +343,10 @@ export class Committer {
       }
       begun = true;
       journal.append({ is: "commit", id, inodes, taken });
-      const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
+      const reached = new FlushedDirectories();
+      const directories = [...staged.unflushed].map(place =>
+        flushReachableLater(places.handle(place), reached),
+      );
       await traced("flush", () => Promise.all([...staged.flushing, ...directories, journal.flush()]));
       confirm(); // a command may have started meanwhile
       if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));

@@ -1,10 +1,13 @@
-// Makes a directory durable before the only copy of something leaves its old place for it: after a power cut, the loss
-// of the old name must not be on the disk without the new one, nor without the directories that lead there.
+// A name in a directory is durable only with the names of all directories that lead there: after a power cut, what is in
+// a directory that its parent does not name is lost. So whoever flushes a directory flushes those above it, too, up to
+// the first that has not changed for a while. The process that made them (this one, another, recovery, or another
+// program) may not have flushed them yet, and its journal may outlast the one that relies on this flush.
 import { constants } from "node:fs";
+import { dirname } from "node:path";
 import type { HeldDirectories } from "../disk/held-directories.ts";
-import { flushAndClose, sys } from "../disk/syscalls.ts";
-import { errnoOf } from "../errno.ts";
-import { Handle } from "../handle.ts";
+import { flushAndClose, flushAndCloseLater, sys } from "../disk/syscalls.ts";
+import { errnoOf, ifAllowed } from "../errno.ts";
+import type { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
@@ -13,56 +16,64 @@ import { onWindows } from "../windows-path.ts";
 const recentMs = 10 * 60_000;
 const deepest = 4096;
 
-/**
- * Flushes a directory and those above it, up to the first that has not changed for a while. The process that made
- * them (this one, another, or recovery) may not have flushed them yet.
- */
+/** The directories that one flush reaches: each of them is flushed once. */
+export class FlushedDirectories {
+  readonly #known = new Set<string>();
+
+  /** The addresses of a directory and of those above it, as far as they are still to be flushed. */
+  *toFlush(directory: Handle): Generator<Address> {
+    if (onWindows) return; // directories cannot be flushed there
+    let { dev, ino } = directory.stat();
+    if (this.#isKnown(dev, ino)) return;
+    yield directory.address;
+    let above: Address = byDescriptor ? directory.address : directory.whereabouts();
+    for (let level = 0; level < deepest; level++) {
+      above = byDescriptor ? `${above}/..` : dirname(above);
+      const stat = ifAllowed(() => sys.lstat(above));
+      const isTop = stat === undefined || stat.dev !== dev || stat.ino === ino; // of the mount, or of everything
+      if (isTop || Date.now() - stat.ctimeMs > recentMs) return;
+      ({ dev, ino } = stat);
+      if (this.#isKnown(dev, ino)) return;
+      yield above;
+    }
+  }
+
+  #isKnown(device: number, inode: number): boolean {
+    const key = `${device}:${inode}`;
+    const isKnown = this.#known.has(key);
+    this.#known.add(key);
+    return isKnown;
+  }
+}
+
+/** Makes a directory durable before the only copy of something leaves its old place for it. */
 export function makeDurable(places: HeldDirectories, place: number): void {
-  if (onWindows) return;
-  flush(places.handle(place).address);
-  if (places.reachable.has(place)) return;
+  if (places.reachable.has(place)) flushAndClose(openToFlush(places.handle(place).address));
+  else flushReachable(places.handle(place));
   places.reachable.add(place);
-  if (byDescriptor) flushAbove(places.handle(place));
-  else flushNewAbove(places, place);
 }
 
-function flushAbove(directory: Handle): void {
-  let { dev, ino } = directory.stat();
-  let above: Address = directory.address;
-  for (let level = 0; level < deepest; level++) {
-    above = `${above}/..`;
-    using parent = openIfAllowed(above);
-    const stat = parent?.stat();
-    const isTop = stat === undefined || stat.dev !== dev || stat.ino === ino; // of the mount, or of everything
-    if (parent === undefined || isTop || Date.now() - stat.ctimeMs > recentMs) return;
-    flush(parent.address);
-    ({ dev, ino } = stat);
-  }
+/** Flushes a directory, and what leads there. */
+export function flushReachable(directory: Handle, flushed = new FlushedDirectories()): void {
+  for (const address of flushed.toFlush(directory)) flushAndClose(openToFlush(address));
 }
 
-/** On systems without addresses for descriptors: only the parents of the directories that this commit made. */
-function flushNewAbove(places: HeldDirectories, place: number): void {
-  const record = places.records[place];
-  if (record === undefined || !("within" in record)) return;
-  flush(places.handle(record.within).address);
-  flushNewAbove(places, record.within);
+/** The same without blocking the event loop. The directory may be closed before it resolves. */
+export async function flushReachableLater(
+  directory: Handle,
+  flushed = new FlushedDirectories(),
+): Promise<void> {
+  const files = [...flushed.toFlush(directory)].map(openToFlush);
+  await Promise.all(files.map(flushAndCloseLater));
 }
 
-function openIfAllowed(address: Address): Handle | undefined {
+/** Undefined for a directory that cannot be flushed: one that is writable but not readable, or any on Windows. */
+export function openToFlush(address: Address): number | undefined {
+  if (onWindows) return undefined;
   try {
-    return Handle.open(address, { directory: true });
-  } catch {
-    return undefined;
-  }
-}
-
-function flush(address: Address): void {
-  let fd: number;
-  try {
-    fd = sys.open(address, constants.O_RDONLY | constants.O_DIRECTORY);
+    return sys.open(address, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch (error) {
-    if (errnoOf(error) === "EACCES") return; // it may be written to and not read
+    if (errnoOf(error) === "EACCES") return undefined;
     throw error;
   }
-  flushAndClose(fd);
 }

@@ -7,8 +7,8 @@ import { flushAndClose, readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
+import { openToFlush } from "./durable-directory.ts";
 import { purge } from "./purge.ts";
-import { openToFlush } from "./stage.ts";
 
 const keyBytes = 32;
 const fileName = "key";
@@ -66,5 +66,5 @@ function makeKey(directory: Handle): void {
     sys.close(fd);
     unlinkIfThere(draft);
   }
-  flushAndClose(openToFlush(directory));
+  flushAndClose(openToFlush(directory.address));
 }

@@ -4,11 +4,10 @@
 import { constants } from "node:fs";
 import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
 import { flushAndCloseLater, sys, writeAll } from "../disk/syscalls.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { faultOf } from "../errno.ts";
 import { inSlices, TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
-import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { copyTree } from "./copy-tree.ts";
@@ -120,7 +119,7 @@ export async function learnAbout(
   });
 }
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 const pieceBytes = 4 * 1024 * 1024;
 
 interface StagedFile {
@@ -222,20 +221,5 @@ export function withFileAt<T>(
     return stat.ino === inode && stat.isFile() ? action(fd, stat.size) : undefined;
   } finally {
     sys.close(fd);
-  }
-}
-
-export async function flushDirectory(directory: Handle): Promise<void> {
-  await flushAndCloseLater(openToFlush(directory));
-}
-
-/** Undefined for a directory that cannot be flushed: one that is writable but not readable, or any on Windows. */
-export function openToFlush(directory: Handle): number | undefined {
-  if (onWindows) return undefined;
-  try {
-    return sys.open(directory.address, O_RDONLY | O_DIRECTORY);
-  } catch (error) {
-    if (errnoOf(error) === "EACCES") return undefined;
-    throw error;
   }
 }

@@ -10,7 +10,7 @@ import { forEachConcurrently } from "../system/concurrently.ts";
 import { revivesNames } from "../system/file-system.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
-import { flushDirectory, openToFlush } from "./stage.ts";
+import { FlushedDirectories, flushReachable, flushReachableLater } from "./durable-directory.ts";
 import type { StagedAttributes, Step } from "./step.ts";
 
 /** A directory to flush, and files in it. */
@@ -133,7 +133,7 @@ export class Unflushed {
     const left = all.filter(({ device }) => !whole.has(device));
     if (left.reduce((sum, { names }) => sum + names.size + 1, 0) > most)
       throw new Error("too many files to flush at once");
-    for (const one of left) flushAllNow(one);
+    flushAllNow(left);
   }
 }
 
@@ -186,17 +186,21 @@ async function flushAll(folders: readonly Folder[]): Promise<void> {
     using directory = openRecorded(folder, false);
     await flushAndCloseLater(directory && openFileToFlush(directory, name));
   });
+  const reached = new FlushedDirectories();
   await forEachConcurrently(folders, async folder => {
     using directory = openRecorded(folder, false);
-    if (directory !== undefined) await flushDirectory(directory);
+    if (directory !== undefined) await flushReachableLater(directory, reached);
   });
 }
 
-function flushAllNow(one: Folder): void {
-  using directory = openRecorded(one, false);
-  if (directory === undefined) return;
-  for (const name of one.names) flushAndClose(openFileToFlush(directory, name));
-  flushAndClose(openToFlush(directory));
+function flushAllNow(folders: readonly Folder[]): void {
+  const reached = new FlushedDirectories();
+  for (const folder of folders) {
+    using directory = openRecorded(folder, false);
+    if (directory === undefined) continue;
+    for (const name of folder.names) flushAndClose(openFileToFlush(directory, name));
+    flushReachable(directory, reached);
+  }
 }
 
 function openFileToFlush(directory: Handle, name: string): number | undefined {
