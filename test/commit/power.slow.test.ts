@@ -13,11 +13,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Journal, readJournal } from "../../src/engine/workspace/commit/journal.ts";
+import { readJournal } from "../../src/engine/workspace/commit/journal.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
+import { reboot } from "./reboot.ts";
 import { scenarios } from "./scenarios.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
@@ -26,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => worker[Symbol.dispose]());
 
-const anotherBoot = "00000000-0000-4000-8000-000000000000";
 const names = Array.from({ length: 4 }, (_, i) => `f${i}`);
 
 /** Files patched from old to new by a process that is gone before anything was flushed to its place. */
@@ -36,28 +36,6 @@ function patched(): Fixture {
   spawnSync(process.execPath, [worker.path, "lastWords", fixture.base, "2"]);
   expect(fixture.text("f0")).toBe("new f0");
   return fixture;
-}
-
-/**
- * Makes the journal look as if the machine had been rebooted since. With `lost`, marks of that kind never reached the
- * disk.
- */
-function reboot(fixture: Fixture, lost?: "done"): void {
-  const processes = join(fixture.state, "processes");
-  const dead = join(processes, readdirSync(processes)[0] ?? "");
-  for (const name of readdirSync(dead).filter(name => name.startsWith("journal-"))) {
-    const key = readFileSync(join(fixture.state, "key"));
-    const records = readJournal(join(dead, name), key);
-    const journal = new Journal(join(dead, name), records[0]?.generation ?? 1, key);
-    for (const { body, blob } of records)
-      if ((body as { is: string }).is !== lost)
-        journal.append({ ...(body as object), boot: anotherBoot }, [blob]);
-    journal.close();
-  }
-  const owner = join(dead, "owner");
-  const identity = JSON.parse(readFileSync(owner, "utf8"));
-  // Its heartbeat is fresh: a machine can be up again within seconds.
-  writeFileSync(owner, JSON.stringify({ ...identity, world: `${anotherBoot} pid:[4026531836]` }));
 }
 
 describe("after the power failed, with a commit acknowledged and nothing flushed but the journal", () => {

@@ -251,6 +251,29 @@ const tasks: Record<string, () => Promise<void>> = {
     );
   },
 
+  /** Writes to files, one after the other, and is gone with the last answer. Their content is their path. */
+  async writesAll() {
+    for (const name of given.split(",")) {
+      const bytes = Buffer.from(name);
+      await workspace.commit([{ kind: "write", path: workspace.at(name), bytes }], { parents: true });
+    }
+    process.kill(process.pid, "SIGKILL");
+  },
+
+  /** Fails to create `a`, then creates it with other content, and is gone with the answer. */
+  async failsAndWrites() {
+    const write = (text: string) =>
+      workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from(text) }]);
+    await watching(
+      (_, name, args) => {
+        if (["link", "rename"].includes(name) && String(args[1]).endsWith("/a")) throw errno("EIO", name);
+      },
+      () => write("failed"),
+    ).catch(() => {});
+    await write("answered");
+    process.kill(process.pid, "SIGKILL");
+  },
+
   /** Writes to `a` before and after the state directory is cleared away, and is gone with the last answer. */
   async cleared() {
     const write = (text: string) =>

@@ -16,6 +16,8 @@ import { Unflushed } from "./unflushed.ts";
 export interface DeadProcess {
   readonly folder: string;
   readonly commits: readonly JournalledCommit[];
+  /** Commits that an earlier recovery has settled. */
+  readonly past: readonly JournalledCommit[];
   readonly unflushed: Unflushed;
   readonly settled: JournalledCommit[];
   /** Commits in roots that this process was not granted. */
@@ -33,27 +35,45 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
     .filter(name => name.startsWith("journal-"))
     .map(name => readJournal(join(folder, name), key))
     .sort((a, b) => (a[0]?.generation ?? 0) - (b[0]?.generation ?? 0));
-  const commits = journalledCommits(journals.flat()).filter(({ intent }) => isSound(intent));
-  return { folder, commits, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
+  const all = journalledCommits(journals.flat()).filter(({ intent }) => isSound(intent));
+  const commits = all.filter(({ state }) => state !== "settled");
+  const past = all.filter(({ state }) => state === "settled");
+  return { folder, commits, past, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
 }
 
-/** Removes the folder if everything in it is done; otherwise leaves it to a later attempt, or to another process. */
+/**
+ * Removes the folder if everything in it is done; otherwise leaves it to a later attempt, or to another process. With
+ * `keep`, its commits are still needed to judge those of other folders.
+ */
 export function leave(
   { folder, commits, others }: DeadProcess,
   done: readonly JournalledCommit[],
   state: StateDirectory,
+  keep: boolean,
 ): void {
   const left = commits.filter(journalled => !done.includes(journalled));
-  if (left.length === 0 || state.ageOf(folder) > (others.length > 0 ? keepOthersMs : keepMs)) {
+  if ((left.length === 0 && !keep) || state.ageOf(folder) > (others.length > 0 ? keepOthersMs : keepMs)) {
     state.bury(folder);
     return;
   }
-  noteSettled(folder, done, state.key);
-  state.giveBack(folder, new Set(left.flatMap(({ intent }) => locksOf(intent))));
-  if (left.length === others.length) state.pass(folder);
+  const locked = isNoted(folder, done, state.key) ? left : commits;
+  state.giveBack(folder, new Set(locked.flatMap(({ intent }) => locksOf(intent))));
+  if (left.length === others.length && !keep) state.pass(folder);
 }
 
-/** A settled commit must not be settled again: the files may have changed since. */
+/**
+ * Notes that commits are settled. They must not be settled again after their files have changed, so these stay locked
+ * if the disk has no room for the marks.
+ */
+function isNoted(folder: string, commits: readonly JournalledCommit[], key: Buffer): boolean {
+  try {
+    noteSettled(folder, commits, key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function noteSettled(folder: string, commits: readonly JournalledCommit[], key: Buffer): void {
   if (commits.length === 0) return;
   const marks = new Journal(join(folder, `journal-settled-${commits[0]?.intent.id}`), lastGeneration, key);

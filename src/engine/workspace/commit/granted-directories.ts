@@ -15,14 +15,17 @@ import type { StateDirectory } from "./state.ts";
 /** A commit worked in a directory that this process may not write to, so another process must recover it. */
 export class NotGranted extends Error {}
 
+/** Opens a directory as a commit knew it. */
+export type OpenDirectories = (journalled: {
+  readonly intent: Pick<JournalledCommit["intent"], "boot" | "id">;
+}) => (record: FoundDirectory) => Handle | undefined;
+
 /** Opens the directories of a commit. Undefined if one is gone or has been replaced. */
 export function openGranted(
   state: StateDirectory,
   roots: readonly Root[],
   outage: PowerCut,
-): (journalled: {
-  readonly intent: Pick<JournalledCommit["intent"], "boot">;
-}) => (record: FoundDirectory) => Handle | undefined {
+): OpenDirectories {
   return ({ intent }) => {
     const sameBoot = intent.boot === bootId();
     return record => {
@@ -30,7 +33,9 @@ export function openGranted(
       const path = grantedPath(roots, record);
       const handle = landed(roots, path, state);
       if (handle === undefined) return undefined;
-      if (outage.hasMade(record.at) || isDirectoryOf(handle.stat(), record, sameBoot)) return handle;
+      const stat = handle.stat();
+      const isRemade = !sameBoot && stat.isDirectory() && outage.mayBeRemade(record.at, intent);
+      if (isRemade || isDirectoryOf(stat, record, sameBoot)) return handle;
       handle.close();
       return undefined;
     };

@@ -70,7 +70,7 @@ export interface JournalledCommit {
   intent: JournalEntry;
   readonly blob: Buffer;
   inodes: readonly number[];
-  state: "staged" | "commit" | "abort" | "done";
+  state: "staged" | "commit" | "abort" | "done" | "settled";
   /** Whether all that it put in place is on the disk: a later commit may have moved or removed it since. */
   flushed?: boolean;
   /** The directories that it has made, in the process that made them. */
@@ -89,10 +89,6 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
     if (entry.is === "start" || entry.is === "intent") continue;
     const journalled = commits.get(entry.id);
     if (journalled === undefined) continue;
-    if (entry.is === "settled") {
-      commits.delete(entry.id);
-      continue;
-    }
     if (entry.is === "commit") {
       const { intent } = journalled;
       journalled.inodes = entry.inodes;

@@ -1,10 +1,15 @@
 // What recovery must know about all commits together after a power cut, because the disk may hold only a part of each:
-// which of them are known to have happened, and which directories recovery has made again with another inode.
+// which of them are known to have happened, and which directories may have another inode by now.
+//
+// A commit names a directory by path and inode. If an earlier commit made that directory and was not flushed since, a
+// power cut may have lost it, and recovery makes it again, with another inode. That must not depend on which recovery
+// did so: it may have been killed, or lost its power, before it came to the later commit. So the journals tell: as long
+// as they hold the commit that made a directory, any directory at its path is taken for it. This is why no journal
+// goes before all that recovery did is flushed (recover.ts), and why a settled commit is not forgotten before.
 
 import type { ChangeRecord } from "../archive/log.ts";
 import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
-import { sys } from "../disk/syscalls.ts";
 import { under } from "../root.ts";
 import type { JournalledCommit } from "./journalled-commit.ts";
 import type { Step } from "./step.ts";
@@ -12,10 +17,12 @@ import type { Step } from "./step.ts";
 export class PowerCut {
   /** By path: the newest commit that did something there. */
   readonly #newest = new Map<string, string>();
-  readonly #made = new Set<string>();
+  /** By path: the oldest commit that made the directory there, and may not have been flushed. */
+  readonly #makers = new Map<string, string>();
+  readonly #recorded = new Set<string>();
 
   /**
-   * `commits` are those in journals. `recorded` are the changes in history, newest first: the journal of a process may
+   * `commits` are those in journals, settled or not. `recorded` are the changes in history, newest first: the journal of a process may
    * restart and forget a commit while that of another process still holds an earlier one at the same path.
    */
   constructor(commits: readonly JournalledCommit[], recorded: () => Iterable<ChangeRecord>) {
@@ -23,11 +30,15 @@ export class PowerCut {
       if (state === "staged") continue;
       for (const path of pathsOf(intent.steps, intent.places)) this.#note(path, intent.id);
     }
-    const lost = commits.filter(({ intent }) => intent.boot !== bootId()).map(({ intent }) => intent.id);
-    const oldest = lost.sort()[0];
+    const lost = commits
+      .filter(({ intent }) => intent.boot !== bootId())
+      .sort((a, b) => (a.intent.id < b.intent.id ? -1 : 1));
+    for (const journalled of lost) this.#noteMade(journalled);
+    const oldest = lost[0]?.intent.id;
     if (oldest === undefined) return;
     for (const { id, files, began } of recorded()) {
-      if (id <= oldest) break;
+      if (id < oldest) break;
+      this.#recorded.add(id);
       if (began !== undefined) continue; // a command takes no locks
       for (const { at, from } of files)
         for (const path of [at, from]) if (path !== undefined) this.#note(path, id);
@@ -38,21 +49,26 @@ export class PowerCut {
     if (id > (this.#newest.get(path) ?? "")) this.#newest.set(path, id);
   }
 
-  /** Whether a later commit worked on the same path: it held the lock, so this commit had ended. */
+  #noteMade({ intent, state, flushed }: JournalledCommit): void {
+    if (state === "staged" || state === "abort" || flushed) return;
+    for (const step of intent.steps) {
+      const path = step.do === "make" ? pathOf(step.at, intent.places) : undefined;
+      if (path !== undefined && !this.#makers.has(path)) this.#makers.set(path, intent.id);
+    }
+  }
+
+  /**
+   * Whether this commit had ended: it is in history, or a later commit worked on the same path and held the lock. What
+   * recovery has completed stays completed, also if the disk does not show that any more.
+   */
   isOver({ intent }: JournalledCommit): boolean {
+    if (this.#recorded.has(intent.id)) return true;
     return pathsOf(intent.steps, intent.places).some(path => (this.#newest.get(path) ?? "") > intent.id);
   }
 
-  /** Notes a directory that is about to be made again. Called before each step that is redone. */
-  note(step: Step, places: HeldDirectories): void {
-    if (step.do !== "make" || sys.lstat(places.address(step.at)) !== undefined) return;
-    const path = pathOf(step.at, places.records);
-    if (path !== undefined) this.#made.add(path);
-  }
-
-  /** Whether recovery has made the directory at this path: later commits knew it by another inode. */
-  hasMade(at: string): boolean {
-    return this.#made.has(at);
+  /** Whether the directory that a commit knew at this path may have been made again since, with another inode. */
+  mayBeRemade(at: string, { id }: { readonly id: string }): boolean {
+    return (this.#makers.get(at) ?? id) < id;
   }
 }
 

@@ -5,23 +5,15 @@
 // that it works in is in a root that this process may write to. The others stay in their folder, for a process that
 // has the grants.
 
-import { basename, dirname } from "node:path/posix";
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
-import {
-  addressOf,
-  type EntryRef,
-  type FoundDirectory,
-  HeldDirectories,
-  openRecorded,
-} from "../disk/held-directories.ts";
+import { addressOf, type EntryRef, HeldDirectories, openRecorded } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
 import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
-import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
-import { type DeadProcess, estateIn, leave } from "./dead-process.ts";
-import { NotGranted, openGranted } from "./granted-directories.ts";
+import { estateIn, leave } from "./dead-process.ts";
+import { NotGranted, type OpenDirectories, openGranted } from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut, pathOf } from "./power-cut.ts";
 import { purge } from "./purge.ts";
@@ -29,32 +21,37 @@ import { removeRevived } from "./restored-names.ts";
 import type { StateDirectory } from "./state.ts";
 import { canRedo, redo, removeOldName, type Step, undo } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
-import { movedEntries, type Unflushed } from "./unflushed.ts";
+import type { Unflushed } from "./unflushed.ts";
 
 /** The work that a dead process left: recording its commits, and flushing them. */
 interface Legacy {
   readonly archive: Archive;
   readonly unflushed: Unflushed;
   readonly outage: PowerCut;
-  readonly open: (journalled: {
-    readonly intent: Pick<JournalledCommit["intent"], "boot">;
-  }) => (record: FoundDirectory) => Handle | undefined;
+  readonly open: OpenDirectories;
 }
 
 /** Recovers what dead processes left in these roots. Never touches the journal of a living one. */
 export function recover(state: StateDirectory, roots: readonly Root[]): void {
+  try {
+    recoverClaimed(state, roots);
+  } finally {
+    state.release(state.own); // nothing, unless recovery was cut short
+  }
+}
+
+function recoverClaimed(state: StateDirectory, roots: readonly Root[]): void {
   const archive = new Archive(state.path);
   const estates = state.claim().map(folder => estateIn(folder, state.key));
   // In the order in which they happened, whichever process made them: one builds on what another wrote.
   const commits = estates
     .flatMap(estate => estate.commits.map(journalled => ({ journalled, estate })))
     .sort((a, b) => (a.journalled.intent.id < b.journalled.intent.id ? -1 : 1));
-  const journalled = commits.map(one => one.journalled);
-  const outage = new PowerCut(journalled, () => archive.changes.newest());
+  const known = estates.flatMap(({ commits, past }) => [...commits, ...past]);
+  const outage = new PowerCut(known, () => archive.changes.newest());
   const open = openGranted(state, roots, outage);
   for (const { journalled, estate } of commits) {
     try {
-      flushBeneath(journalled, estates);
       settle(journalled, { archive, unflushed: estate.unflushed, outage, open });
       estate.settled.push(journalled);
     } catch (error) {
@@ -63,32 +60,22 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
     }
   }
   const recorded = succeeds(() => archive.flushNow());
-  for (const estate of estates) {
-    const { settled, unflushed } = estate;
+  const done = estates.map(({ settled, unflushed }) => {
     // The journal and old content stay until the archive is on the disk.
     const cleared = recorded
       ? settled.filter(journalled =>
           succeeds(() => removeLeftovers(journalled, { archive, unflushed, outage, open })),
         )
       : [];
-    const flushed = succeeds(() => unflushed.flushNow());
-    leave(estate, flushed ? cleared : [], state);
-  }
-  if (recorded) removeRevived(state, roots, archive, open({ intent: { boot: "" } }));
+    return succeeds(() => unflushed.flushNow()) ? cleared : [];
+  });
+  // No journal goes before all that is here is done: the others may need it (power-cut.ts).
+  const isAllDone = estates.every(
+    ({ commits, others }, i) => done[i]?.length === commits.length - others.length,
+  );
+  for (const [i, estate] of estates.entries()) leave(estate, done[i] ?? [], state, !isAllDone);
+  if (recorded) removeRevived(state, roots, archive, open);
   state.sweepAside();
-}
-
-/**
- * As before any move: what is moved or removed is flushed where earlier commits put it. Afterwards it would not be found
- * there, and could be lost while their journals go.
- */
-function flushBeneath(
-  { intent: { steps, places } }: JournalledCommit,
-  estates: readonly DeadProcess[],
-): void {
-  const moved = movedEntries(steps).flatMap(entry => pathOf(entry, places) ?? []);
-  for (const { unflushed } of estates)
-    if (moved.some(path => unflushed.overlaps(dirname(path), basename(path)))) unflushed.flushNow();
 }
 
 function succeeds(action: () => void): boolean {
@@ -101,9 +88,9 @@ function succeeds(action: () => void): boolean {
 }
 
 /** Removes old content and temporary files of a commit that is settled, recorded and flushed. */
-function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open }: Legacy): void {
+function removeLeftovers(journalled: JournalledCommit, { unflushed, open }: Legacy): void {
   const { intent, state } = journalled;
-  using places = HeldDirectories.reopen(intent.places, open(journalled), at => outage.hasMade(at));
+  using places = HeldDirectories.reopen(intent.places, open(journalled));
   const entries = [...(state === "commit" || state === "done" ? intent.trash : []), ...intent.temps];
   removeAll(entries, places);
   unflushed.noteRemoved(
@@ -116,12 +103,13 @@ function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open
  * Completes one commit. With `legacy`, also records it, and leaves its remains to be removed later; without, removes
  * them here and notes them in `unflushed`.
  */
-export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
+export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
+  const journalled = legacy === undefined ? given : byName(given, legacy.outage);
   const { intent } = journalled;
   const powerCut = intent.boot !== bootId();
   const open =
     legacy?.open(journalled) ?? (record => journalled.held?.open(record) ?? openRecorded(record, !powerCut));
-  using places = HeldDirectories.reopen(intent.places, open, at => legacy?.outage.hasMade(at) ?? false);
+  using places = HeldDirectories.reopen(intent.places, open);
   const scene: StepContext = {
     places,
     inodes: journalled.inodes,
@@ -130,28 +118,41 @@ export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?
     made: journalled.made,
     powerCut,
   };
+  // One without a mark has failed, or was never answered, whatever came after it.
+  const isMarked = journalled.state === "commit" || journalled.state === "done";
   let happened =
-    journalled.state === "done" ||
-    journalled.flushed === true ||
-    (powerCut && legacy?.outage.isOver(journalled)) === true;
+    isMarked &&
+    (journalled.state === "done" ||
+      journalled.flushed === true ||
+      (powerCut && legacy?.outage.isOver(journalled) === true));
   if (journalled.state === "abort") takeBack(journalled, scene);
-  else if (happened && powerCut && !journalled.flushed) redoWhatIsLost(journalled, scene, legacy?.outage);
-  else if (journalled.state === "commit" && !happened)
-    happened = bringForward(journalled, scene, legacy?.outage);
+  else if (happened && powerCut && !journalled.flushed) redoWhatIsLost(journalled, scene);
+  else if (journalled.state === "commit" && !happened) happened = bringForward(journalled, scene);
   if (legacy === undefined) {
-    const isOver = journalled.state === "commit" || journalled.state === "done";
-    const entries = [...(isOver ? intent.trash : []), ...intent.temps];
+    const entries = [...(isMarked ? intent.trash : []), ...intent.temps];
     removeAll(entries, places);
     unflushed?.noteRemoved(
       entries.filter(({ place }) => places.isThere(place)),
       places,
     );
     journalled.held?.[Symbol.dispose]();
-  } else if (happened && (journalled.state === "commit" || journalled.state === "done")) {
+  } else if (happened) {
     remember(journalled, legacy.archive, scene);
     const there = intent.steps.filter(step => placesOf(step).every(place => places.isThere(place)));
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
+}
+
+/** The commit without the inodes of directories that may have been made again. */
+function byName(journalled: JournalledCommit, outage: PowerCut): JournalledCommit {
+  const { intent } = journalled;
+  if (intent.boot === bootId()) return journalled;
+  const steps = intent.steps.map((step): Step => {
+    if (step.do !== "mode") return step;
+    const at = pathOf(step.at, intent.places);
+    return at !== undefined && outage.mayBeRemade(at, intent) ? { ...step, inode: undefined } : step;
+  });
+  return { ...journalled, intent: { ...intent, steps } };
 }
 
 function placesOf(step: Step): number[] {
@@ -161,8 +162,8 @@ function placesOf(step: Step): number[] {
 
 /** A change that is not recorded yet. Where its content is gone, history still says that it happened. */
 function remember({ intent }: JournalledCommit, archive: Archive, scene: StepContext): void {
-  const temporary = temporaryNamesOf(intent);
   const { places, blob, powerCut } = scene;
+  const temporary = temporaryNamesOf({ ...intent, places: places.records });
   for (const { id, account } of changesOf(intent)) {
     try {
       atOnce(archive.record(id, account, { places, blob, powerCut, temporary }));
@@ -175,14 +176,11 @@ function remember({ intent }: JournalledCommit, archive: Archive, scene: StepCon
 }
 
 /** Completes a commit. Where that is not possible any more, rolls it back and returns false. */
-function bringForward(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): boolean {
+function bringForward(journalled: JournalledCommit, scene: StepContext): boolean {
   const { steps } = journalled.intent;
   const possible = isPossible(steps, scene);
   if (possible) {
-    for (const [i, step] of steps.entries()) {
-      outage?.note(step, scene.places);
-      redo(step, i, scene);
-    }
+    for (const [i, step] of steps.entries()) redo(step, i, scene);
   } else takeBack(journalled, scene);
   return possible;
 }
@@ -191,14 +189,12 @@ function bringForward(journalled: JournalledCommit, scene: StepContext, outage?:
  * After a power cut, repeats what the disk has lost of a commit that is known to have happened. Anything replaced
  * since stays.
  */
-function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
+function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext): void {
   for (const [i, step] of journalled.intent.steps.entries()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
     if (!scene.places.isThere(place)) continue;
-    if (canRedo(step, i, scene)) {
-      outage?.note(step, scene.places);
-      redo(step, i, scene);
-    } else if (placesOf(step).every(one => scene.places.isThere(one))) removeOldName(step, i, scene);
+    if (canRedo(step, i, scene)) redo(step, i, scene);
+    else if (placesOf(step).every(one => scene.places.isThere(one))) removeOldName(step, i, scene);
   }
 }
 

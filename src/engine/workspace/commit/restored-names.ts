@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { Archive } from "../archive/archive.ts";
 import type { ChangeRecord, TemporaryNames } from "../archive/log.ts";
-import { addressOf, type FoundDirectory, HeldDirectories } from "../disk/held-directories.ts";
+import { addressOf, HeldDirectories } from "../disk/held-directories.ts";
 import { contentAt } from "../disk/if-there.ts";
 import { bootId } from "../disk/process-identity.ts";
 import { sys } from "../disk/syscalls.ts";
@@ -13,6 +13,7 @@ import { isTemporaryName } from "../disk/temporary.ts";
 import { bytesOf, type Handle } from "../handle.ts";
 import { isWithin, type Root } from "../root.ts";
 import { estateIn } from "./dead-process.ts";
+import type { OpenDirectories } from "./granted-directories.ts";
 import { purge } from "./purge.ts";
 import type { StateDirectory } from "./state.ts";
 import { Unflushed } from "./unflushed.ts";
@@ -29,21 +30,21 @@ export function isFirstOfBoot(state: string): boolean {
   return contentAt(join(state, "boot"), mostBootBytes)?.toString() !== bootId();
 }
 
-/** `open` finds a directory of an earlier boot, and throws if it is in no writable root. */
+/** `open` finds a directory as a change of an earlier boot knew it, and throws if it is in no writable root. */
 export function removeRevived(
   state: StateDirectory,
   roots: readonly Root[],
   archive: Archive,
-  open: (place: FoundDirectory) => Handle | undefined,
+  open: OpenDirectories,
 ): void {
   if (!isFirstOfBoot(state.path) || roots.every(root => done.has(root))) return;
   if (state.isRecoveredByOthers()) return; // they still need some of the names, and do this when they have finished
   const needed = namesNeeded(state);
   const unflushed = new Unflushed();
   let complete = true;
-  for (const { at, names } of latestNames(archive)) {
+  for (const { id, at, names } of latestNames(archive)) {
     try {
-      using places = HeldDirectories.reopen([at], open);
+      using places = HeldDirectories.reopen([at], open({ intent: { boot: "", id } }));
       removeNames(
         places,
         names.filter(name => isTemporaryName(name) && !needed.has(name)),
@@ -78,15 +79,15 @@ function namesNeeded(state: StateDirectory): Set<string> {
 }
 
 /** The names that the latest changes used, by directory; a directory that was moved since is found at its new path. */
-function* latestNames(archive: Archive): Generator<TemporaryNames> {
+function* latestNames(archive: Archive): Generator<TemporaryNames & { readonly id: string }> {
   /** Directories that were moved, oldest first. */
   let moves: { from: string; to: string }[] = [];
   let oldest: number | undefined;
-  for (const { time, files, temporary } of archive.changes.newest()) {
+  for (const { id, time, files, temporary } of archive.changes.newest()) {
     oldest ??= time - latestMs;
     if (time < oldest) return;
     for (const { at, names } of temporary ?? [])
-      yield { at: { ...at, at: moves.reduce(moved, at.at) }, names };
+      yield { id, at: { ...at, at: moves.reduce(moved, at.at) }, names };
     moves = [...movesIn(files), ...moves];
   }
 }

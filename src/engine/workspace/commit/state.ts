@@ -183,6 +183,16 @@ export class StateDirectory {
     sys.rename(folder, join(this.path, "processes", idOf(folder)));
   }
 
+  /**
+   * Gives back what a process, dead or this one, has taken over and not finished, with all locks: its recovery was cut
+   * short. Whoever removes the folder of a process does this first, because the journals in it may be the only copy of
+   * answered changes.
+   */
+  release(folder: string): void {
+    for (const name of takenBy(folder))
+      sys.rename(join(folder, name), join(this.path, "processes", idOf(name)));
+  }
+
   /** Leaves a folder to other processes, until `reconsider`. */
   pass(folder: string): void {
     this.#passed.add(idOf(folder));
@@ -238,6 +248,7 @@ export class StateDirectory {
    * a lock is gone, others change the file, and a journal that is still there would be recovered over it.
    */
   bury(folder: string): void {
+    this.release(folder);
     removeJournals(folder);
     this.#unlock(folder, new Set());
     const socket = socketAt(join(folder, "owner"));
@@ -299,8 +310,13 @@ function idOf(folder: string): string {
 
 /** Folders that a process had taken over when it died itself come first: they are older. */
 function withPredecessors(folder: string): string[] {
-  const dead = namesIn(folder).filter(name => name.startsWith("dead-"));
+  const dead = takenBy(folder);
   return [...dead.flatMap(name => withPredecessors(join(folder, name))), folder];
+}
+
+/** The names of the folders that a process has taken over. */
+function takenBy(folder: string): string[] {
+  return namesIn(folder).filter(name => name.startsWith("dead-"));
 }
 
 /** Where the sockets of the processes that use a state directory are. */

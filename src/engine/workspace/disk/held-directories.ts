@@ -172,19 +172,19 @@ export class HeldDirectories implements Disposable {
     return held;
   }
 
-  /** Reopens the directories of a journal entry; those that `open` does not find stay closed. */
+  /**
+   * Reopens the directories of a journal entry; those that `open` does not find stay closed. The records of the others
+   * name what was opened, which may have another inode after a power cut.
+   */
   static reopen(
     records: readonly DirectoryRecord[],
     open: (record: FoundDirectory) => Handle | undefined = record => openRecorded(record, true),
-    wasMadeAgain: (at: string) => boolean = () => false,
   ): HeldDirectories {
     const places = new HeldDirectories();
     try {
       for (const [place, record] of records.entries()) {
         const handle = "at" in record ? open(record) : undefined;
-        const again = handle && "at" in record && wasMadeAgain(record.at);
-        const now = again && { ...record, inode: handle.stat().ino };
-        places.#push(String(place), now || record, handle);
+        places.#push(String(place), handle && "at" in record ? identified(record, handle) : record, handle);
       }
       return places;
     } catch (error) {
@@ -234,6 +234,11 @@ export class DirectoriesOfUsers implements Disposable {
     for (const handle of this.handles.values()) handle.close();
     this.handles.clear();
   }
+}
+
+function identified(record: FoundDirectory, handle: Handle): FoundDirectory {
+  const { dev, ino } = handle.stat();
+  return dev === record.device && ino === record.inode ? record : { ...record, device: dev, inode: ino };
 }
 
 function keyOf({ device, inode }: FoundDirectory): string {
