@@ -16,6 +16,8 @@ export interface SavedCut {
   readonly steps: readonly Step[];
   /** How many of the calls were answered before the first cut. */
   readonly answered: number;
+  /** Changes that were recorded before the first call. */
+  readonly history?: readonly string[];
   /** Names that were first used after the last of these answers. */
   readonly underWay: readonly string[];
   /** The number of cuts before this one. If there were any, the recording is that of a recovery. */

@@ -1,16 +1,20 @@
 // The power suite: cuts the power under servers at work, and looks whether every answered change is there with its
 // history. Most cuts are acted out on a recording of all file system calls, where everything that was not flushed can
-// be lost or reordered; some are made on real file systems in loop devices.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+// be lost or reordered; some are made on real file systems in loop devices. The cuts in `regressions` failed once, and
+// are made in every run.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { Chance } from "../chance.ts";
 import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
+import { repository } from "../places.ts";
 import type { Suite, Trial } from "../suite.ts";
 import type { Tally } from "../tally.ts";
 import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
+import { type Gathered, judgeHistory, recordGathering } from "./gathering.ts";
 import { judge } from "./judge.ts";
 import { cutPower, flushed } from "./outage.ts";
 import { Recording } from "./recording.ts";
@@ -22,6 +26,8 @@ const mostEarlier = 3;
 /** How long the power is off. */
 const offMs = 1_200_000;
 
+const regressions = join(repository, "proof/power/regressions");
+
 export const power: Suite = {
   name: "power",
   async run(trial) {
@@ -30,6 +36,12 @@ export const power: Suite = {
     const until = Date.now() + (trial.minutes ?? 0) * 60_000;
     const rounds = trial.long ? 25 : 1;
     await cutDevices(trial, trial.long ? 10 : 1);
+    for (const name of readdirSync(regressions))
+      if (trial.tally.wants(`P002-${name}`)) await cutAgain(trial.tally, join(regressions, name));
+    if (trial.tally.wants("P003")) {
+      await using recorded = await gathering(trial);
+      await cutAtRandom(trial, recorded, trial.long ? 40 : 4);
+    }
     if (trial.tally.wants("P001")) {
       for (let round = 0; round < rounds || Date.now() < until; round++) {
         await using recorded = await worked(trial, trial.long ? 60 : 30);
@@ -41,7 +53,14 @@ export const power: Suite = {
 };
 
 async function worked({ chance }: Trial, calls: number): Promise<Worked & AsyncDisposable> {
-  const recorded = await recordWork(chance, calls);
+  return disposable(await recordWork(chance, calls));
+}
+
+async function gathering({ chance }: Trial): Promise<Gathered & AsyncDisposable> {
+  return disposable(await recordGathering(chance));
+}
+
+function disposable<T extends Worked>(recorded: T): T & AsyncDisposable {
   return {
     ...recorded,
     async [Symbol.asyncDispose]() {
@@ -55,15 +74,21 @@ function mapOf(base: string): string {
   return `${base}.map`;
 }
 
-async function cutAtRandom({ tally, chance }: Trial, recorded: Worked, cuts: number): Promise<void> {
-  const { recording, server, steps } = recorded;
+async function cutAtRandom(
+  { tally, chance }: Trial,
+  recorded: Worked & Partial<Gathered>,
+  cuts: number,
+): Promise<void> {
+  const { recording, server, steps, history } = recorded;
+  const [from, to] = recorded.during ?? [0, recording.operations.length - 1];
   const answers = answersIn(recording);
   for (let i = 0; i < cuts; i++) {
-    const cut = chance.below(recording.operations.length) + 1;
+    const cut = from + chance.below(to - from + 1) + 1;
     const seed = chance.below(2 ** 32);
     const answered = answers.filter(at => at < cut).length;
     const underWay = namesUnderWay(recording, answers[answered - 1], cut);
-    let saved: SavedCut = { recording, steps, answered, underWay, earlier: 0, cut, seed };
+    const kept = history && { history };
+    let saved: SavedCut = { recording, steps, answered, underWay, ...kept, earlier: 0, cut, seed };
     while (saved.earlier < mostEarlier && chance.below(2) === 0)
       saved = await cutRecovery(server, saved, chance);
     await tryCut(tally, server, saved);
@@ -107,15 +132,16 @@ function serveNextBoot(
 }
 
 async function tryCut(tally: Tally, server: ServerUnderTest, saved: SavedCut): Promise<void> {
-  const { recording, steps, answered, underWay, earlier, cut, seed } = saved;
+  const { recording, steps, answered, underWay, history, earlier, cut, seed } = saved;
   const disk = cutPower(recording, cut, new Chance(seed));
   const where = earlier > 0 ? `recovery ${earlier}, cut` : "cut";
-  const what = `P001 (${disk.style} of what was not flushed, ${where} ${cut} of ${recording.operations.length}, ${answered} answered)`;
+  const what = `${history === undefined ? "P001" : "P003"} (${disk.style} of what was not flushed, ${where} ${cut} of ${recording.operations.length}, ${answered} answered)`;
   await tally.attempt(what, async () => {
     using back = putBack(recording, disk);
     const wire = await serveNextBoot(server, back.map, earlier);
     try {
       await judge(wire, server, steps, answered, name => underWay.includes(name));
+      judgeHistory(server, history ?? []);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`${why} (--recording ${saveCut(saved)})`);
