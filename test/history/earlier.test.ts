@@ -27,20 +27,15 @@ const forever = Number.POSITIVE_INFINITY;
 /** Records so many changes of files that are not there any more; their ids, oldest first. */
 function record(changes: ChangeLog, count: number, at = "/nowhere"): string[] {
   const ids = changes.newIds(count);
-  for (const [i, id] of ids.entries())
-    changes.add({
-      ...{
-        id,
-        time: Date.now(),
-        action: "write_file",
-        client: "a",
-        connection: "b",
-        parents: [],
-        kept: true,
-      },
-      files: [{ at: `${at}/${i}`, effect: "created", kind: "file" }],
-    });
+  for (const [i, id] of ids.entries()) changes.add(creation(id, `${at}/${i}`));
   return ids;
+}
+
+function creation(id: string, at: string): ChangeRecord {
+  return {
+    ...{ id, time: Date.now(), action: "write_file", client: "a", connection: "b", parents: [], kept: true },
+    files: [{ at, effect: "created", kind: "file" }],
+  };
 }
 
 function stateOf(fixture: Fixture): { changes: ChangeLog; single: () => string[]; earlier: () => string[] } {
@@ -152,6 +147,22 @@ describe("with thousands of changes before them", () => {
       expect(long.bytes, call).toBeLessThan(short.bytes + 10_000);
       expect(long.names, call).toBeLessThan(10 * 1024);
     }
+  });
+});
+
+describe("a record", () => {
+  it("is written in place of a draft that a crash left, and found from then on, also by its maker", () => {
+    using fixture = new Fixture();
+    const { changes, single } = stateOf(fixture);
+    const [id = "", other = ""] = changes.newIds(2);
+    mkdirSync(join(fixture.state, "changes"), { mode: 0o700 });
+    writeFileSync(join(fixture.state, "changes", `${id}.json.draft`), "a longer draft ".repeat(100));
+    expect(changes.recorded(id)).toBeUndefined();
+    changes.add(creation(id, "/nowhere"));
+    expect(single()).toEqual([`${id}.json`]);
+    expect(changes.recorded(id)?.files).toEqual(creation(id, "/nowhere").files);
+    new Archive(fixture.state).changes.add(creation(other, "/elsewhere"));
+    expect(idsOf(changes)).toEqual([id, other]);
   });
 });
 

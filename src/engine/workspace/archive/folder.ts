@@ -1,6 +1,7 @@
 // The folders of the archive are made when they are first needed.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { unlinkIfThere } from "../disk/if-there.ts";
 import { sys } from "../disk/syscalls.ts";
 import { errnoOf, isAbsence, stateDirectory, system } from "../errno.ts";
 
@@ -11,8 +12,29 @@ export function openNew(path: string, folders: readonly string[]): number {
     return sys.open(path, flags, 0o600);
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
-    for (const folder of folders) makeDirectory(folder);
+    makeDirectories(folders);
     return sys.open(path, flags, 0o600);
+  }
+}
+
+/** The same, in place of a file that a crash left. Such a file is rare, and to look for it first costs as much again. */
+export function openAnew(path: string, folders: readonly string[]): number {
+  try {
+    return openNew(path, folders);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    unlinkIfThere(path);
+    return openNew(path, folders);
+  }
+}
+
+/** Creates the last of some folders, outermost first, and those above it where they are missing, too. */
+function makeDirectories(folders: readonly string[]): void {
+  try {
+    makeDirectory(folders.at(-1) ?? "");
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    for (const folder of folders) makeDirectory(folder);
   }
 }
 

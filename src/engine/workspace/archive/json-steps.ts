@@ -8,9 +8,16 @@ const deepest = 2;
 
 /** The bytes of `JSON.stringify(value)`. Pauses after each part of a long list. */
 export function* jsonSteps(value: unknown): Steps<Buffer> {
+  if (!hasLongList(value, 0)) return Buffer.from(JSON.stringify(value));
   const parts: Buffer[] = [];
   yield* add(value, parts, 0);
   return Buffer.concat(parts);
+}
+
+function hasLongList(value: unknown, depth: number): boolean {
+  if (Array.isArray(value)) return value.length > mostAtOnce;
+  if (depth === deepest || typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(one => hasLongList(one, depth + 1));
 }
 
 function* add(value: unknown, parts: Buffer[], depth: number): Steps<void> {

@@ -11,7 +11,7 @@ import { readAll, sys, writeAll } from "../disk/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { type Steps, TimeSlice } from "../footprint/time-slice.ts";
 import { EarlierChanges, type Volume, type WrittenRecord } from "./earlier-changes.ts";
-import { isNoFile, openIfThere, openNew, unlessUnreadable } from "./folder.ts";
+import { isNoFile, openAnew, openIfThere, unlessUnreadable } from "./folder.ts";
 import {
   type FieldChecks,
   fields,
@@ -189,6 +189,9 @@ const isRecord = fields<ChangeRecord>({
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
 
+/** Of commits that failed or made no change, an id is never recorded. */
+const mostFresh = 10_000;
+
 /** When there are more records in files of their own, all but the latest of them are gathered. */
 const mostSingle = 1024;
 const fewestSingle = 512;
@@ -204,6 +207,8 @@ export class ChangeLog {
   readonly #unflushed: UnflushedFiles;
   /** Changes that could not be written: without them, undo would treat an older change as the newest. */
   readonly #unwritten = new Map<string, ChangeRecord>();
+  /** Ids that were made here and not recorded since. */
+  readonly #fresh = new Set<string>();
   #clock = Number.POSITIVE_INFINITY;
   /** The time in the last id that was made or noted. */
   #latest = 0;
@@ -236,7 +241,12 @@ export class ChangeLog {
     this.#latest = Math.max(this.#latest + 1, now);
     const time = this.#latest.toString(36).padStart(8, "0");
     const chance = randomInt(36 ** 3 - count + 1);
-    return Array.from({ length: count }, (_, i) => `${time}${(chance + i).toString(36).padStart(3, "0")}`);
+    if (this.#fresh.size >= mostFresh) this.#fresh.clear();
+    return Array.from({ length: count }, (_, i) => {
+      const id = `${time}${(chance + i).toString(36).padStart(3, "0")}`;
+      this.#fresh.add(id);
+      return id;
+    });
   }
 
   /**
@@ -263,15 +273,15 @@ export class ChangeLog {
 
   /** As it is on the disk; undefined if it is missing, or a power cut has damaged it. */
   recorded(id: string): ChangeRecord | undefined {
-    return this.#read(id);
+    return this.#fresh.has(id) ? undefined : this.#read(id);
   }
 
   /** `json` is the record, where that was made before. */
   add(record: ChangeRecord, json: Buffer = Buffer.from(JSON.stringify(record))): void {
+    this.#fresh.delete(record.id);
     const path = this.#path(record.id);
     const draft = `${path}.draft`;
-    unlinkIfThere(draft);
-    const fd = openNew(draft, [this.#directory]);
+    const fd = openAnew(draft, [this.#directory]);
     try {
       writeAll(fd, json);
     } finally {

@@ -1,7 +1,6 @@
 // Contents on disk, named by the hash of their bytes: merges and undo read them. Any process of the user may add,
 // find and remove objects concurrently. An object is put in place by a rename and never changes; one that a power cut
 // damaged counts as missing and is written again.
-import { randomBytes } from "node:crypto";
 import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
@@ -9,6 +8,7 @@ import { Fault } from "../../fault.ts";
 import { contentHash, hashing } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
 import { readingAll, sys, writeAll, writingAll } from "../disk/syscalls.ts";
+import { randomName } from "../disk/temporary.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { atOnce, gently, type Steps } from "../footprint/time-slice.ts";
 import { isNoFile, openIfThere, openNew } from "./folder.ts";
@@ -19,6 +19,11 @@ const packedTag = 1;
 const worthPacking = 512; // smaller contents do not get smaller
 const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
 const packing = { level: 1 };
+/** For a small content, the buffers of the usual settings take longer to prepare than the content takes to pack. */
+const smallPacking = { level: 1, memLevel: 7, chunkSize: 8192 };
+const small = 64 * 1024;
+/** Copying so much together costs less than another write. */
+const writtenAtOnce = 64 * 1024;
 /** No larger content is ever kept. A damaged or planted object must not take all memory. */
 const unpacking = { maxOutputLength: 512 * 1024 * 1024 };
 const packLater = promisify(deflateRaw);
@@ -52,15 +57,16 @@ export class Objects {
   *putting(bytes: Uint8Array, hash?: string): Steps<string> {
     const name = hash ?? (yield* hashing(bytes));
     if (yield* this.#having(name)) return name;
-    yield* this.#writing(name, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
+    yield* this.#writing(name, packedNow(bytes), bytes);
     return name;
   }
 
-  /** The same in the background, packing in a thread. */
+  /** The same in the background, packing in a thread what takes a while. */
   async putLater(bytes: Uint8Array): Promise<void> {
     const hash = await gently(hashing(bytes));
     if (await gently(this.#having(hash))) return;
-    const held = isWorthPacking(bytes) ? await packLater(bytes, packing) : bytes;
+    const isInThread = isWorthPacking(bytes) && bytes.length > small;
+    const held = isInThread ? await packLater(bytes, packing) : packedNow(bytes);
     await gently(this.#writing(hash, held, bytes));
   }
 
@@ -228,11 +234,14 @@ export class Objects {
     const held = packed.length < bytes.length ? packed : bytes;
     const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
     const folder = dirname(path);
-    const draft = join(folder, `.${randomBytes(8).toString("hex")}`);
+    const draft = join(folder, `.${randomName()}`);
     const fd = openNew(draft, [this.#directory, folder]);
     try {
-      writeAll(fd, tag);
-      yield* writingAll(fd, held, 1);
+      if (held.length <= writtenAtOnce) writeAll(fd, Buffer.concat([tag, held]));
+      else {
+        writeAll(fd, tag);
+        yield* writingAll(fd, held, 1);
+      }
     } catch (error) {
       unlinkIfThere(draft);
       throw error;
@@ -272,7 +281,7 @@ function minuteOf({ used }: FoundObject): number {
  * used.
  */
 function dropUnused({ path, used }: FoundObject): void {
-  const taken = join(dirname(path), `.${randomBytes(8).toString("hex")}`);
+  const taken = join(dirname(path), `.${randomName()}`);
   try {
     sys.rename(path, taken);
     if (sys.lstat(taken)?.mtimeMs === used) unlinkIfThere(taken);
@@ -291,6 +300,11 @@ function touchIfThere(path: string): boolean {
     if (errnoOf(error) === "ENOENT") return false;
     throw error;
   }
+}
+
+function packedNow(bytes: Uint8Array): Uint8Array {
+  if (!isWorthPacking(bytes)) return bytes;
+  return deflateRawSync(bytes, bytes.length <= small ? smallPacking : packing);
 }
 
 function isWorthPacking({ length }: Uint8Array): boolean {

@@ -34,7 +34,7 @@ export interface JournalRecord {
 export class Journal {
   readonly address: Address;
   readonly #fd: number;
-  readonly #key: Buffer;
+  readonly #key: PaddedKey;
   #generation: number;
   #end = 0;
   /** Bytes since the last flush. */
@@ -48,7 +48,7 @@ export class Journal {
 
   constructor(address: Address, generation: number, key: Buffer, folders: readonly string[] = []) {
     this.address = address;
-    this.#key = key;
+    this.#key = paddedKey(key);
     this.#generation = generation;
     this.#unflushed = folders;
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -203,6 +203,7 @@ export function invalidate(addresses: readonly Address[]): void {
 export function readJournal(address: Address, key: Buffer): JournalRecord[] {
   const all = contentAt(address);
   if (all === undefined) return [];
+  const secret = paddedKey(key);
   const records: JournalRecord[] = [];
   for (let at = 0; at + headBytes <= all.length; ) {
     const head = all.subarray(at, at + headBytes);
@@ -213,7 +214,7 @@ export function readJournal(address: Address, key: Buffer): JournalRecord[] {
     if (head.readUInt32LE(0) !== magic || end > all.length) break;
     if (records[0] !== undefined && records[0].generation !== generation) break;
     const content = all.subarray(at + headBytes, end);
-    if (!timingSafeEqual(authentication(key, head, [content]), head.subarray(plainBytes))) break;
+    if (!timingSafeEqual(authentication(secret, head, [content]), head.subarray(plainBytes))) break;
     records.push({
       generation,
       body: JSON.parse(content.toString("utf8", 0, json)),
@@ -228,10 +229,20 @@ export function readJournal(address: Address, key: Buffer): JournalRecord[] {
  * HMAC-SHA-256, shortened. Made of two plain hashes: `createHmac` takes longer to set up than most records take to
  * hash.
  */
-function authentication(key: Buffer, head: Buffer, parts: readonly Uint8Array[]): Buffer {
-  const inner = createHash("sha256").update(padded(key, 0x36)).update(head.subarray(0, plainBytes));
+function authentication(key: PaddedKey, head: Buffer, parts: readonly Uint8Array[]): Buffer {
+  const inner = createHash("sha256").update(key.inner).update(head.subarray(0, plainBytes));
   for (const part of parts) inner.update(part);
-  return hash("sha256", Buffer.concat([padded(key, 0x5c), inner.digest()]), "buffer").subarray(0, macBytes);
+  return hash("sha256", Buffer.concat([key.outer, inner.digest()]), "buffer").subarray(0, macBytes);
+}
+
+/** A key as HMAC uses it, twice for each record. */
+interface PaddedKey {
+  readonly inner: Buffer;
+  readonly outer: Buffer;
+}
+
+function paddedKey(key: Buffer): PaddedKey {
+  return { inner: padded(key, 0x36), outer: padded(key, 0x5c) };
 }
 
 const blockBytes = 64; // of SHA-256; a key is shorter

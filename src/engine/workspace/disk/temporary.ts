@@ -9,12 +9,17 @@ const random = Buffer.alloc(64 * nameBytes); // filled for many names at once: e
 let used = random.length;
 
 export function temporaryName(): string {
+  return `.polyfs-${randomName()}.tmp`;
+}
+
+/** A name that nothing else has: 32 hexadecimal digits. */
+export function randomName(): string {
   if (used === random.length) {
     randomFillSync(random);
     used = 0;
   }
   used += nameBytes;
-  return `.polyfs-${random.toString("hex", used - nameBytes, used)}.tmp`;
+  return random.toString("hex", used - nameBytes, used);
 }
 
 /** How long a temporary file is left out of lists. No commit takes this long, so an older one was left by a crash. */
