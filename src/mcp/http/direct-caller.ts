@@ -28,8 +28,7 @@ export class DirectCaller implements Caller {
   readonly #open: OpenRequest;
   readonly #logs: boolean;
   readonly #options: DirectCallerOptions;
-  #cancel: AbortController | undefined;
-  #signal: AbortSignal | undefined;
+  #controller: AbortController | undefined;
   /** The client wants no answer any more. */
   cancelled = false;
   answered = false;
@@ -47,12 +46,13 @@ export class DirectCaller implements Caller {
 
   /** Created on first access, as in running.ts. */
   get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      this.#cancel = new AbortController();
-      if (this.cancelled) this.#cancel.abort();
-      this.#signal = AbortSignal.any([this.#open.signal, this.#cancel.signal]);
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      if (this.aborted) controller.abort();
+      else this.#open.onAbort(() => controller.abort()); // `AbortSignal.any` costs several times as much
     }
-    return this.#signal;
+    return this.#controller.signal;
   }
 
   get aborted(): boolean {
@@ -61,7 +61,7 @@ export class DirectCaller implements Caller {
 
   cancel(): void {
     this.cancelled = true;
-    this.#cancel?.abort();
+    this.#controller?.abort();
   }
 
   readonly notify: Caller["notify"] = (method, params) => {

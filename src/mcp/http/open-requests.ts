@@ -12,6 +12,7 @@ export class OpenRequest {
   readonly #response: ServerResponse;
   readonly #onEndless: (request: OpenRequest) => void;
   #controller: AbortController | undefined;
+  readonly #onAbort: (() => void)[] = [];
   /** The client has gone away, its grant has ended, or the server ends. */
   aborted = false;
 
@@ -33,6 +34,12 @@ export class OpenRequest {
   abort(): void {
     this.aborted = true;
     this.#controller?.abort();
+    for (const listener of this.#onAbort.splice(0)) listener();
+  }
+
+  /** Calls `listener` when it is aborted, which it is not yet. */
+  onAbort(listener: () => void): void {
+    this.#onAbort.push(listener);
   }
 
   /** It ends when its client no longer wants it. */
