@@ -44,6 +44,8 @@ export class Tokens implements Authenticator {
   #known = new Map<string, KnownToken>();
   /** The same by their blinded hashes, so that many tokens cost no more than one. */
   #lookup = new Map<string, KnownToken>();
+  /** By the blinded tokens: those that were used, so that a later request takes one hash instead of two. */
+  readonly #used = new Map<string, KnownToken>();
   readonly #blind = randomBytes(32);
 
   /** Throws if the file cannot be read, and says why. */
@@ -60,15 +62,24 @@ export class Tokens implements Authenticator {
     this.refresh();
     const token = bearer(authorization);
     if (token === undefined) throw unauthorized("Unauthorized: send a token (Authorization: Bearer ...)");
-    const presented = digest(token);
-    const found = this.#lookup.get(this.#blinded(presented));
-    if (found === undefined || !timingSafeEqual(found.hash, presented))
-      throw unauthorized("Unauthorized: unknown token", "invalid_token");
+    const found = this.#find(token);
+    if (found === undefined) throw unauthorized("Unauthorized: unknown token", "invalid_token");
     const { expires } = found.record;
     if (expires !== undefined && Date.parse(expires) <= Date.now())
       throw unauthorized("Unauthorized: the token has expired", "invalid_token");
     found.principal ??= this.#principal(found.record);
     return found.principal;
+  }
+
+  #find(token: string): KnownToken | undefined {
+    const key = this.#blinded(Buffer.from(token));
+    const used = this.#used.get(key);
+    if (used !== undefined) return used;
+    const presented = digest(token);
+    const found = this.#lookup.get(this.#blinded(presented));
+    if (found === undefined || !timingSafeEqual(found.hash, presented)) return undefined;
+    this.#used.set(key, found);
+    return found;
   }
 
   [Symbol.dispose](): void {
@@ -97,14 +108,15 @@ export class Tokens implements Authenticator {
         return [key, before.get(key) ?? { record, hash: stored }];
       }),
     );
+    this.#used.clear();
     this.#lookup = new Map([...this.#known.values()].map(known => [this.#blinded(known.hash), known]));
     for (const [key, { principal }] of before) if (!this.#known.has(key)) principal?.end();
     this.#options.log.info(`${this.#known.size} tokens in ${this.#options.file}`);
   }
 
-  /** Hashed with a secret of this process: how long a lookup takes then reveals nothing about the hash. */
-  #blinded(hashed: Buffer): string {
-    return hash("sha256", Buffer.concat([this.#blind, hashed]), "base64");
+  /** Hashed with a secret of this process: how long a lookup takes then reveals nothing about what is looked up. */
+  #blinded(secret: Buffer): string {
+    return hash("sha256", Buffer.concat([this.#blind, secret]), "base64");
   }
 
   #principal(record: TokenRecord): Principal {
