@@ -11,6 +11,7 @@ import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isPdf } from "../text/detect.ts";
+import { foldName } from "../text/fold-name.ts";
 import { type HiddenNames, RecentHiddenNames } from "./hidden-names.ts";
 import { isWithin, pathsAbove } from "./within.ts";
 
@@ -143,6 +144,16 @@ export class Rules {
     const decision = this.decide(at);
     if (decision.contents === "none") throw refusal("open", decision, given);
     return decision;
+  }
+
+  /**
+   * Refuses the bytes on the disk of a file at `at` to a reader who shows them as the rules have it at another path. That
+   * of a record may lead elsewhere by now, through a link that was put in the place of a directory or of the file.
+   */
+  admitUnmasked(at: string, shownAt: string, given: string): void {
+    const decision = this.admit(at, given);
+    if (decision.contents !== "full" && foldName(at) !== foldName(shownAt))
+      throw refusal("open", decision, given);
   }
 
   /** Refuses what may not be changed. */

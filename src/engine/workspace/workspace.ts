@@ -334,12 +334,22 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers.
+   * The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers. Answers
+   * show them as the rules have it at `path`, so `path` has to be where a masked file is. Faults: `forbidden`.
    *
    * @internal
    */
   unmaskedFile(path: WorkspacePath): OpenFile {
-    return openedAgain(() => OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked"));
+    return openedAgain(() => {
+      const resolved = resolvePath(this.roots, path);
+      try {
+        resolved.root.rules.admitUnmasked(resolved.path, path.absolute, path.given);
+      } catch (error) {
+        resolved.handle.close();
+        throw error;
+      }
+      return OpenFile.open(resolved, path.given, "unmasked");
+    });
   }
 
   /** The same, and waits like `openFile`. @internal */
