@@ -129,6 +129,22 @@ it("numbers that no date and no file has are not taken for times", async () => {
   expect(taken).toEqual([]);
 });
 
+it("paths with detours are not taken for those of a commit: no rule would know them", async () => {
+  using fixture = await history();
+  const folder = join(fixture.state, "changes");
+  const { changes } = fixture.workspace.archive;
+  const name = readdirSync(folder).filter(one => one.endsWith(".json"))[0] ?? "";
+  const whole = JSON.parse(readFileSync(join(folder, name), "utf8"));
+  const at = (path: string) => {
+    const made = changed(changed(whole, ["files", 0, "at"], path), ["files", 0, "from"], path);
+    writeFileSync(join(folder, name), JSON.stringify(made));
+    return changes.get(name.slice(0, -".json".length))?.files[0]?.at;
+  };
+  for (const path of ["/a/../b", "/a/./b", "/a//b", "/a/b/", "/a/b/.", "/a/b/..", "/a/.../b/.."])
+    expect(at(path)).toBeUndefined();
+  for (const path of ["/", "/a", "/.a/..b", "/a/...", "/a/b..", "/a b/\\x5c.."]) expect(at(path)).toBe(path);
+});
+
 it("damaged records leave the list, undo and later commands as they are without them", async () => {
   using fixture = await history();
   const { workspace, state, inside: root } = fixture;

@@ -13,6 +13,7 @@ import { type Steps, TimeSlice } from "../footprint/time-slice.ts";
 import { EarlierChanges, type Volume, type WrittenRecord } from "./earlier-changes.ts";
 import { isNoFile, openAnew, openIfThere, unlessUnreadable } from "./folder.ts";
 import {
+  type Check,
   type FieldChecks,
   fields,
   isFlag,
@@ -128,13 +129,17 @@ const isEffect = oneOf<ChangeEffect>({
   ...{ created: 0, modified: 0, removed: 0, moved: 0, copied: 0, none: 0 },
 });
 
+/** As the commit spelled it: rules and roots go by its names, so it has no detours, such as `..`. */
+const isPath: Check<string> = (value): value is string =>
+  isText(value) && !/\/\.{0,2}(\/|$)/.test(value.slice(1));
+
 const isIdentity = fields<Identity>({ inode: isInteger, born: isNumber });
 
 const isFile = fields<RecordedFile>({
-  at: isText,
+  at: isPath,
   effect: isEffect,
   kind: isKind,
-  from: optional(isText),
+  from: optional(isPath),
   before: optional(isSnapshot),
   replaced: optional(isSnapshot),
   after: optional(isSnapshot),
@@ -178,7 +183,7 @@ const isRecord = fields<ChangeRecord>({
   id: isText,
   time: isDate,
   files: list(isFile),
-  parents: list(isText),
+  parents: list(isPath),
   kept: isFlag,
   began: optional(isDate),
   temporary: optional(list(isTemporary)),
