@@ -171,6 +171,36 @@ describe("the tool workspace", () => {
     expect(fixture.call("one", "read_file", { path: "../../../store" }).text).toMatch(/^outside_roots/);
   });
 
+  it("shows in a diff what is new, counts what is deleted, and says what it leaves out", () => {
+    using fixture = new ProgramFixture();
+    const long = "a line of some length\n".repeat(4000);
+    const base = fixture.files("base", { "a/long.txt": long, "a/short.txt": "short\n", "b.txt": "b\n" });
+    fixture.run("adopt", "main", base);
+    fixture.run("fork", "task", "--from", "main");
+    const change = (tool: string, params: object) =>
+      expect(fixture.call("task", tool, params).isError).toBe(false);
+    const diff = () => fixture.call("main", "workspace", { action: "diff", name: "task" }).text.split("\n");
+    change("delete_path", { path: "a", recursive: true });
+    change("write_file", { path: "b.txt", content: "B\n" });
+    const shown = [
+      "3 files and 1 directory of task differ from its base",
+      "D a (directory)",
+      "D a/long.txt (+0 -4000)",
+      "D a/short.txt (+0 -1)",
+      "M b.txt (+1 -1)",
+      "",
+      "b.txt",
+      "@@ -1 +1 @@",
+      "-b",
+      "+B",
+    ];
+    expect(diff()).toEqual(shown);
+    change("write_file", { path: "new.txt", content: long });
+    const more = diff();
+    expect(more[0]).toBe("4 files and 1 directory of task differ from its base");
+    expect(more.at(-1)).toBe("[some diffs are left out: read the files]");
+  });
+
   it("is not offered where no workspaces are served, and every dialect works in a fork", () => {
     using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "a\n" });

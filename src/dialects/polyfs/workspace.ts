@@ -155,11 +155,17 @@ async function difference(
   call: CallContext,
 ): Promise<Reply> {
   const room = answerBytes(call.settings);
-  const files = await workspaces.diff(target, call.workspace, { room, signal: call.signal });
+  const budget = { room, deleted: false, signal: call.signal };
+  const files = await workspaces.diff(target, call.workspace, budget);
   if (files.length === 0) return text(`${target.name} has no changes of its own`);
   const lines = new AnswerLines(room - 300);
+  const directories = files.filter(({ kind }) => kind === "directory").length;
+  const counts = [
+    ...(files.length > directories ? [counted(files.length - directories, "file")] : []),
+    ...(directories > 0 ? [counted(directories, "directory", "directories")] : []),
+  ];
   const differ = files.length === 1 ? "differs" : "differ";
-  lines.note(`${counted(files.length, "file")} of ${target.name} ${differ} from its base`);
+  lines.note(`${counts.join(" and ")} of ${target.name} ${differ} from its base`);
   addFiles(lines, files, ({ path, effect, kind, added, removed, modes }) => {
     const counts =
       added === undefined ? ` (${kind === "file" ? "binary" : kind})` : ` (+${added} -${removed})`;
@@ -167,9 +173,10 @@ async function difference(
     return `${letters[effect]} ${printable(path)}${counts}${mode}`;
   });
   let cut = false;
-  for (const { path, diff } of files) {
-    if (diff === "") continue;
-    cut ||= !lines.add(`\n${printable(path)}\n${diff.trimEnd()}`);
+  for (const { path, effect, diff, added = 0, removed = 0 } of files) {
+    if (effect === "deleted") continue; // its counts say it all
+    if (diff !== "") cut ||= !lines.add(`\n${printable(path)}\n${diff.trimEnd()}`);
+    else cut ||= added + removed > 0;
   }
   if (cut) lines.note("[some diffs are left out: read the files]");
   return text(lines.toString());

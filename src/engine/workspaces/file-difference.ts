@@ -17,18 +17,25 @@ export interface ForkDifference {
   readonly removed?: number;
   /** Permission bits, where they differ. */
   readonly modes?: readonly [before: number, after: number];
-  /** A unified diff; "" where there is none, or it was too long for the budget. */
+  /** A unified diff; "" where there is none, it was too long for the budget, or it was not wanted. */
   readonly diff: string;
 }
 
 /** The largest file that is compared by lines here. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** `room` is how many characters all diffs together may have. What a rule hides is left out. */
+export interface DiffBudget {
+  /** How many characters all diffs together may have. */
+  readonly room?: number;
+  /** Whether deleted files have one, which is all of their lines. */
+  readonly deleted?: boolean;
+}
+
+/** What a rule hides is left out. */
 export async function fileDifferences(
   changes: readonly ForkChange[],
   fork: Workspace,
-  room: number,
+  { room = Number.POSITIVE_INFINITY, deleted = true }: DiffBudget = {},
 ): Promise<ForkDifference[]> {
   const found: ForkDifference[] = [];
   let left = room;
@@ -36,7 +43,8 @@ export async function fileDifferences(
   for (const change of changes) {
     const at = view.pathOf(change.path).absolute;
     if (fork.isHidden(at)) continue;
-    const difference = await differenceOf(change, bytes => fork.shown(at, bytes), left);
+    const wanted = deleted || change.after !== undefined;
+    const difference = await differenceOf(change, bytes => fork.shown(at, bytes), wanted ? left : 0);
     left -= difference.diff.length;
     found.push(difference);
   }

@@ -19,7 +19,7 @@ import { type ForkLog, plainForkLog } from "./bases.ts";
 import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
-import { type ForkDifference, fileDifferences } from "./file-difference.ts";
+import { type DiffBudget, type ForkDifference, fileDifferences } from "./file-difference.ts";
 import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
@@ -391,21 +391,17 @@ export class Workspaces implements AsyncDisposable {
   }
 
   /**
-   * What a fork changed since it was made, or since it was last merged. All diffs together have at most `room`
-   * characters. Faults: `not_a_fork`.
+   * What a fork changed since it was made, or since it was last merged. Faults: `not_a_fork`.
    */
   async diff(
     record: WorkspaceRecord,
     opener: Opener,
-    {
-      room = Number.POSITIVE_INFINITY,
-      signal,
-    }: { readonly room?: number; readonly signal?: AbortSignal } = {},
+    { signal, ...budget }: DiffBudget & { readonly signal?: AbortSignal } = {},
   ): Promise<ForkDifference[]> {
     return await this.withTrees(record, opener, async trees => {
       const bases = await basesOf(trees, { store: this.store, log: this.forkLog });
       return await untilUndisturbed(async () =>
-        fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room),
+        fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, budget),
       );
     });
   }
