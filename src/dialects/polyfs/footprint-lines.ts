@@ -1,4 +1,5 @@
-// The changes of a command, in a few lines: a created or removed tree is one. Other programs may have written, too,
+// The changes of a command, in a few lines: a created or removed tree is one. Of many, those of existing files come
+// before the created ones, such as what a build makes. Other programs may have written, too,
 // so the answer says "changed while it ran". What rules deny is counted and not named; what they mask or protect is
 // marked.
 import type { CallContext } from "../../contract/context.ts";
@@ -23,6 +24,11 @@ export const changedByOthers = "also changed by others at the same time";
 /** Directories that were named as too large to compare: a caller hears of each once. */
 const namedBefore: Slot<Set<string>> = { initial: () => new Set() };
 
+interface NumberedChange {
+  readonly number: number;
+  readonly line: string;
+}
+
 export async function footprintLines(
   footprint: Footprint,
   recorded: RecordedFootprint | undefined,
@@ -32,7 +38,9 @@ export async function footprintLines(
   const { changes, uncertain } = footprint;
   const lines: string[] = [];
   const slice = new TimeSlice();
-  let more = 0;
+  const existing: NumberedChange[] = [];
+  const created: NumberedChange[] = [];
+  let count = 0;
   let tree: string | undefined;
   let denied = 0;
   for (const { path, bytes, change, before, after } of changes) {
@@ -44,14 +52,15 @@ export async function footprintLines(
     if (tree !== undefined && isWithin(bytes, tree)) continue;
     const isDirectory = (after ?? before)?.kind === "directory";
     if (isDirectory && change !== "mode") tree = bytes;
-    if (lines.length === most) {
-      more++;
-      continue;
-    }
-    lines.push(
-      `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}${markOf(path, workspace)}`,
-    );
+    count++;
+    const kind = change === "created" ? created : existing;
+    if (kind.length === most) continue;
+    const line = `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}${markOf(path, workspace)}`;
+    kind.push({ number: count, line });
   }
+  const listed = [...existing, ...created].slice(0, most).sort((a, b) => a.number - b.number);
+  for (const { line } of listed) lines.push(line);
+  const more = count - listed.length;
   if (more > 0) lines.push(`[${counted(more, "more change")}]`);
   const whose = uncertain ? ", by this command or by another one that ran at the same time" : "";
   if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);

@@ -37,7 +37,7 @@ export const runCommand = polyfsTool({
   async run({ command, cwd, timeout_ms, background, network = false }, call) {
     const sandbox = sandboxFor(call, network);
     using directory = call.workspace.commandDirectory(pathAt(call, cwd));
-    const start = { directory, ...(sandbox && { sandbox }) };
+    const start = { directory, network, ...(sandbox && { sandbox }) };
     if (background) return await inBackground(command, start, timeout_ms, call);
     const { commandTimeoutMs, commandTimeoutMaxMs } = call.settings;
     return await toItsEnd(
@@ -51,6 +51,7 @@ export const runCommand = polyfsTool({
 
 interface Start {
   readonly directory: Directory;
+  readonly network: boolean;
   readonly sandbox?: Sandbox;
 }
 
@@ -109,6 +110,7 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
     shown,
     ...(await footprintLines(footprint, change, call)),
     ...(workspace.asksBeforeChanges && isAboutReadOnly(shown) ? [readOnlyHint] : []),
+    ...(start.sandbox ? sandboxHints(shown, start, call) : []),
   ];
   const answer = text(lines.filter(line => line !== "").join("\n"));
   return result.ended === "exit" ? answer : { ...answer, isError: true };
@@ -119,6 +121,28 @@ const readOnlyHint =
 
 function isAboutReadOnly(output: string): boolean {
   return /read-only file system|EROFS/i.test(output);
+}
+
+/** What the sandbox is likely to be the reason of, judging by what programs say. */
+function sandboxHints(output: string, { network }: Start, { settings }: CallContext): string[] {
+  const hints: string[] = [];
+  if (!network && isAboutNetwork(output))
+    hints.push(
+      settings.commandNetwork
+        ? "[commands have no network, unless network is true]"
+        : "[commands have no network; the user can allow it with --run-network]",
+    );
+  if (process.geteuid?.() === 0 && /: permission denied|\bEACCES\b/i.test(output))
+    hints.push(
+      "[commands run as root without its capabilities: files of other owners are not theirs to change]",
+    );
+  return hints;
+}
+
+function isAboutNetwork(output: string): boolean {
+  return /could not resolve|failure in name resolution|network is unreachable|\b(EAI_AGAIN|ENETUNREACH)\b/i.test(
+    output,
+  );
 }
 
 function opening(result: RunResult, timeoutMs: number): string[] {

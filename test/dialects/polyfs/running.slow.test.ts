@@ -1,6 +1,6 @@
 // Commands: only where they are allowed, in the sandbox that was asked for, and what they change can be undone.
 import { spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasProc } from "../../setup/proc.ts";
@@ -120,6 +120,31 @@ describe("run_command", () => {
     expect(statSync(fixture.path("mode.sh")).mode & 0o777).toBe(0o644);
   });
 
+  it("lists the changes of existing files before created ones, if there are many", async () => {
+    await using fixture = new Fixture({ "src/main.c": "int x;\n", "src/zlib.c": "int z;\n" });
+    const server = await fixture.serve(openly);
+    const said = await server.says("run_command", {
+      command: "cd src; for i in $(seq 10 49); do echo > a$i.o; done; rm main.c; echo >> zlib.c",
+    });
+    const listed = said.split("\n").filter(line => /^[AMD] /.test(line));
+    expect(listed).toHaveLength(20);
+    expect(listed.slice(-3)).toEqual(["A src/a27.o", "D src/main.c", "M src/zlib.c"]);
+    expect(said).toContain("\n[22 more changes]\n");
+  });
+
+  it.runIf(hasSandbox && process.geteuid?.() === 0)(
+    "says why root's commands cannot change files of other owners",
+    async () => {
+      await using fixture = new Fixture({ "theirs/a.txt": "a\n" });
+      chownSync(fixture.path("theirs"), 65534, 65534);
+      const server = await fixture.serve({ args: ["--allow-run"] });
+      expect(await server.says("run_command", { command: "touch theirs/b.txt" })).toContain(
+        "\n[commands run as root without its capabilities: ",
+      );
+      expect(await server.says("write_file", { path: "theirs/b.txt", content: "" })).toMatch(/^created /);
+    },
+  );
+
   it("can be undone even if it left something that history does not keep, which the answer names", async () => {
     const kept = { "notes.txt": "precious\n", "old/a.txt": "a\n" };
     await using fixture = new Fixture({ ...kept, "old/large.bin": "x".repeat(5 * 1024 * 1024) });
@@ -232,7 +257,15 @@ describe.runIf(hasSandbox)("with --allow-run", () => {
       expect(existsSync(outside)).toBe(false);
       const lines = await server.refuses("run_command", { command: "true", network: true });
       expect(lines[0]).toMatch(/^denied: .*--run-network/);
+      const search = { command: "echo 'curl: (6) Could not resolve host: example.com'" };
+      expect(await server.says("run_command", search)).toContain(
+        "\n[commands have no network; the user can allow it with --run-network]",
+      );
       const allowed = await fixture.serve({ args: ["--allow-run", "--run-network"] });
+      expect(await allowed.says("run_command", search)).toContain(
+        "\n[commands have no network, unless network is true]",
+      );
+      expect(await allowed.says("run_command", { ...search, network: true })).not.toContain("\n[commands");
       expect(await allowed.says("run_command", { command: "echo yes", network: true })).toContain("yes");
     },
   );
