@@ -104,7 +104,7 @@ async function load() {
     format: "esm",
     platform: "node",
     target: "node20.19",
-    external: ["@vscode/ripgrep"],
+    external: ["@vscode/ripgrep", "#*"], // #…: parts of dist, which may not be there yet
     banner: { js: "const require=process.getBuiltinModule;" },
     logLevel: "error",
   });
