@@ -39,10 +39,13 @@ export function sideOf({ archive }: Workspace, snapshot: Snapshot | undefined): 
   return bytes === undefined ? { kind, size, mode, without: "unkept" } : { kind, size, mode, bytes };
 }
 
+/** Also if a link is in the place of a directory above it. */
+const absent = ["not_found", "not_a_directory", "is_a_link"] as const;
+
 /** What is at a path now; links are not followed. */
 export async function sideNow(workspace: Workspace, at: string): Promise<FileSide | undefined> {
   try {
-    const path = workspace.recorded(at);
+    const path = workspace.place(at);
     const { kind, size, mode, target = "" } = workspace.lstat(path);
     if (kind === "symlink") return { kind, target };
     if (kind === "directory") return { kind, mode };
@@ -51,7 +54,7 @@ export async function sideNow(workspace: Workspace, at: string): Promise<FileSid
     using file = await workspace.openUnmasked(path);
     return { kind, size, mode, bytes: await file.bytes(maxComparedBytes) };
   } catch (error) {
-    if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;
+    if (absent.some(code => Fault.is(error, code))) return undefined;
     if (error instanceof Fault) return { kind: "special" };
     throw error;
   }

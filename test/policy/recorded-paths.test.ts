@@ -1,9 +1,14 @@
 // History reads the bytes on the disk at the paths of its records, and shows them as the rules have it there. A path may
-// lead elsewhere by now: a link in the place of the file, or of a directory above it, reveals nothing of a masked file.
+// lead elsewhere by now: a link in the place of the file, or of a directory above it, reveals nothing of a masked file,
+// and what it leads to is not changed.
 import {
+  copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -104,17 +109,8 @@ describe.each(Object.entries(records))("of %s", (_, make) => {
     it.each(Object.entries(reads))(
       `%s shows nothing through a link in the place of ${place}`,
       async (_, read) => {
-        const base = mkdtempSync(join(tmpdir(), "polyfs-recorded-"));
-        const root = join(base, "root");
-        for (const directory of ["conf", "open"]) mkdirSync(join(root, directory), { recursive: true });
-        const policies = [new Policy([{ paths: ["conf/**"], access: "mask" }])];
-        using workspace = Workspace.open([{ path: root, access: "read-write" }], {
-          state: join(base, "state"),
-          rules: { current: () => policies },
-        });
-        for (const changes of make(workspace)) await workspace.commit(changes, { parents: true });
-        const [newest] = await listChanges(workspace, { limit: 1 });
-        if (newest === undefined) throw new Error("nothing was recorded");
+        using made = await changed(make, [new Policy([{ paths: ["conf/**"], access: "mask" }])]);
+        const { root, workspace, newest } = made;
         // Another secret: what the records hold may be shown.
         const real = secret.replace("CANARY", "HIDDEN");
         writeFileSync(join(root, file), real);
@@ -123,7 +119,68 @@ describe.each(Object.entries(records))("of %s", (_, make) => {
         expect(told).not.toContain("HIDDEN");
         expect(told).not.toContain(contentHash(Buffer.from(real)).slice(0, 12));
         expect(readFileSync(join(root, file), "utf8")).toBe(real);
-        rmSync(base, { recursive: true, force: true });
       },
     );
 });
+
+const undos: Readonly<Record<string, (workspace: Workspace, record: ChangeRecord) => Promise<unknown>>> = {
+  undo: (workspace, { id }) => undo(workspace, { change: id }),
+  "undo of several": (workspace, record) => undoMany(workspace, [record], {}),
+  "undo of a hunk": (workspace, record) => undoHunks(workspace, [record], [1], {}),
+};
+
+const deletion: Make = workspace => [
+  [write(workspace, "open/prod.txt", secret)],
+  [{ kind: "remove", path: workspace.at("open/prod.txt") }],
+];
+
+describe.each(Object.entries({ ...records, "a deletion": deletion }))("of %s", (what, make) => {
+  for (const [place, link] of Object.entries(links))
+    it.each(Object.entries(undos))(
+      `%s changes nothing behind a link in the place of ${place}`,
+      async (_, action) => {
+        using made = await changed(make, []);
+        const { root, workspace, newest } = made;
+        const left = join(root, "open/prod.txt");
+        // The same content in another file: it is not what the change left.
+        if (existsSync(left)) copyFileSync(left, join(root, file));
+        else if (place === "the file") writeFileSync(left, "");
+        link(root);
+        const before = contentsBelow(root);
+        await expect(action(workspace, newest)).rejects.toBeInstanceOf(Fault);
+        expect(contentsBelow(root), what).toEqual(before);
+      },
+    );
+});
+
+/** A tree in which changes were made, with the record of the last one. */
+async function changed(make: Make, policies: readonly Policy[]) {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-recorded-"));
+  const root = join(base, "root");
+  for (const directory of ["conf", "open"]) mkdirSync(join(root, directory), { recursive: true });
+  const workspace = Workspace.open([{ path: root, access: "read-write" }], {
+    state: join(base, "state"),
+    rules: { current: () => policies },
+  });
+  for (const changes of make(workspace)) await workspace.commit(changes, { parents: true });
+  const [newest] = await listChanges(workspace, { limit: 1 });
+  if (newest === undefined) throw new Error("nothing was recorded");
+  return {
+    ...{ root, workspace, newest },
+    [Symbol.dispose]() {
+      workspace[Symbol.dispose]();
+      rmSync(base, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Contents of files and targets of links, by path. */
+function contentsBelow(root: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) found[path] = readlinkSync(path);
+    else if (entry.isFile()) found[path] = readFileSync(path, "utf8");
+  }
+  return found;
+}

@@ -138,7 +138,7 @@ async function inverse(
   { at, before, after, hunks, was }: NetText,
   chosen: readonly (readonly LineChange[])[],
 ): Promise<{ change: Change; before?: Buffer; after?: Buffer }> {
-  const path = workspace.at(at);
+  const path = workspace.place(at);
   if (after === undefined) {
     const bytes = before?.bytes ?? Buffer.alloc(0);
     return { change: { kind: "write", path, bytes, expect: "absent", ...was }, after: bytes };

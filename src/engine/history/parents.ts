@@ -29,7 +29,7 @@ export async function withoutEmptied(
   const inner = made.toSorted((a, b) => b.at.length - a.at.length);
   for (const { at, explicit } of inner) {
     if (slice.isOver) await slice.turn();
-    const path = workspace.recorded(at);
+    const path = workspace.place(at);
     if (leaving.has(path.absolute) || (!explicit && leaving.size === 0)) continue;
     const others = othersIn(workspace, path, leaving);
     if (others === undefined) continue; // it is gone

@@ -49,7 +49,7 @@ export async function undoMany(
 
 /** Whether a refusal is about what a later change did. */
 function isInTheWay({ at, from }: RecordedFile, error: unknown): boolean {
-  const isAbout = ["stale", "not_found", "exists", "not_a_file"] as const;
+  const isAbout = ["stale", "not_found", "exists", "not_a_file", "is_a_link"] as const;
   const code = isAbout.find(one => Fault.is(error, one));
   if (code === undefined || !Fault.is(error, code)) return false;
   const { path } = error.data;

@@ -304,7 +304,7 @@ class Inverting {
     this.#record = record;
     this.#file = file;
     this.#objects = workspace.archive.objects;
-    this.#path = workspace.recorded(file.at);
+    this.#path = workspace.place(file.at);
   }
 
   async invert(): Promise<Inverse> {
@@ -370,7 +370,7 @@ class Inverting {
       effect === "moved" && from !== undefined && isWithin(at, from);
     if (!later.some(({ files }) => files.some(isMoved))) return false;
     const now = placeAfter(this.#workspace, later, at, { moved, after });
-    return now !== undefined && now !== at && this.#kindThere(this.#workspace.recorded(now)) !== undefined;
+    return now !== undefined && now !== at && this.#kindThere(this.#workspace.place(now)) !== undefined;
   }
 
   /** The old content, merged with later edits elsewhere in the file. */
@@ -462,7 +462,7 @@ class Inverting {
 
   async #moveBack(): Promise<Inverse> {
     const { at, from = "", before, after, replaced } = this.#file;
-    const back = this.#workspace.recorded(from);
+    const back = this.#workspace.place(from);
     if (this.#kindThere(back) !== undefined && !this.#isMovedEntry(back))
       throw new Fault("exists", { path: from });
     const restored: Restored[] = [{ at: from, did: "moved back", from: at }];

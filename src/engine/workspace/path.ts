@@ -21,14 +21,23 @@ export class WorkspacePath {
   readonly given: string;
   /** Whether it means these names and no others. Otherwise an existing name in another Unicode form may be meant. */
   readonly exact: boolean;
+  /** Whether it leads through no link. */
+  readonly direct: boolean;
 
   /** @internal */
-  constructor(key: typeof mint, root: Root, segments: readonly string[], given: string, exact: boolean) {
+  constructor(
+    key: typeof mint,
+    root: Root,
+    segments: readonly string[],
+    given: string,
+    { exact = false, direct = false }: Pick<PathForms, "exact" | "direct"> = {},
+  ) {
     if (key !== mint) throw new TypeError("A WorkspacePath comes from a Workspace");
     this.#root = root;
     this.segments = segments;
     this.given = given;
     this.exact = exact;
+    this.direct = direct;
   }
 
   get root(): Root {
@@ -59,14 +68,14 @@ export class WorkspacePath {
 
   /** The path of its first names, as many as `slice` takes. @internal */
   upTo(names: number): WorkspacePath {
-    return new WorkspacePath(mint, this.#root, this.segments.slice(0, names), this.given, this.exact);
+    return new WorkspacePath(mint, this.#root, this.segments.slice(0, names), this.given, this);
   }
 
   /** A path below this one. The relative path comes from a walk: plain names, no `..`. */
   below(relative: string, given = `${this.given}/${relative}`): WorkspacePath {
     const names = relative.split("/").filter(name => name !== "" && name !== ".");
     if (names.includes("..")) throw new Fault("outside_roots", { path: given });
-    return new WorkspacePath(mint, this.#root, [...this.segments, ...names], given, this.exact);
+    return new WorkspacePath(mint, this.#root, [...this.segments, ...names], given, this);
   }
 }
 
@@ -80,6 +89,8 @@ export interface PathForms {
   readonly uris?: boolean;
   /** Whether the path means exactly these names, whatever their Unicode form: it comes from the server. */
   readonly exact?: boolean;
+  /** Whether it leads through no link, nor to one. Where there is one, the path is refused (`is_a_link`). */
+  readonly direct?: boolean;
 }
 
 /** Turns a caller's string into a path below one of the roots, or refuses it. Opens nothing for reading. */
@@ -98,7 +109,7 @@ export function parsePath(roots: readonly Root[], given: string, forms: PathForm
     if (name.length * 3 > maxNameBytes && bytesWritten(name).length > maxNameBytes)
       throw new Fault("invalid_path", { path: given, reason: "too_long" });
   }
-  return new WorkspacePath(mint, named.root, segments, given, forms.exact ?? false);
+  return new WorkspacePath(mint, named.root, segments, given, forms);
 }
 
 function spelled(given: string, forms: PathForms): string {

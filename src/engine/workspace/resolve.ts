@@ -16,7 +16,7 @@ import { isAbsolute, parse, resolve } from "node:path";
 import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import type { Decision } from "../policy/rule.ts";
-import { otherSpelling } from "../text/fold-name.ts";
+import { foldName, otherSpelling } from "../text/fold-name.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
 import { bytesOf, display, Handle, isRaceFree } from "./handle.ts";
@@ -85,13 +85,20 @@ function reach(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
       const resolved = isRaceFree()
         ? resolveByKernel(roots, path)
         : claim(roots, Handle.open(addressOf(path)));
-      if (resolved !== undefined) return resolved;
+      if (resolved !== undefined && isDirect(resolved, path)) return resolved;
     }
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, path.given);
   }
   return new PathWalk(roots, path).land();
+}
+
+/** Whether it was reached as its path requires. If not, it is closed, and `PathWalk` says why. */
+function isDirect({ handle, path: where }: ResolvedPath, path: WorkspacePath): boolean {
+  const is = !path.direct || foldName(where) === foldName(path.absolute);
+  if (!is) handle.close();
+  return is;
 }
 
 /**
@@ -244,6 +251,7 @@ class PathWalk {
   readonly #roots: readonly Root[];
   readonly #given: string;
   readonly #exact: boolean;
+  readonly #direct: boolean;
   /** Whether names are used as they are stored, where the file system takes other spellings, too. */
   readonly #stored: boolean;
   #current: Handle;
@@ -258,11 +266,16 @@ class PathWalk {
   #below: NamesBelowRoot | undefined;
   #links = 0;
 
-  constructor(roots: readonly Root[], { root, segments, given, exact }: WorkspacePath, stored = false) {
+  constructor(
+    roots: readonly Root[],
+    { root, segments, given, exact, direct }: WorkspacePath,
+    stored = false,
+  ) {
     this.#stored = stored;
     this.#roots = roots;
     this.#given = given;
     this.#exact = exact;
+    this.#direct = direct;
     this.#current = Handle.open(root.handle.address);
     this.#names = segments.toReversed();
     this.#ownLeft = segments.length;
@@ -342,6 +355,7 @@ class PathWalk {
     }
     if (stat.isSymbolicLink()) {
       next.close();
+      if (this.#direct) throw this.#linked(name);
       this.#follow(ownForm(written(readlinkSync(directory.below(stored), "buffer"))));
       return;
     }
@@ -402,6 +416,13 @@ class PathWalk {
     this.#current.close();
     this.#current = to;
     this.#below = trail;
+  }
+
+  #linked(name: string): Fault {
+    const { root, names } = this.#below ?? { root: undefined, names: [] };
+    return new Fault("is_a_link", {
+      path: root ? under(root.path, [...names, name].join("/")) : this.#given,
+    });
   }
 
   #outside(): Fault {

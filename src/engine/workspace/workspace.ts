@@ -322,6 +322,16 @@ export class Workspace implements Disposable {
     return parsePath(this.roots, path, { exact: true });
   }
 
+  /**
+   * Where something was recorded. Records name places without links, so a link on the way, or in the place itself, was put
+   * there since and leads elsewhere: nothing is read or changed through it. Faults: those of `at`, later `is_a_link`.
+   *
+   * @internal
+   */
+  place(path: string): WorkspacePath {
+    return parsePath(this.roots, path, { exact: true, direct: true });
+  }
+
   /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
     this.#shared.attendance.attend();
