@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -423,4 +424,78 @@ describe("earlier changes", () => {
     });
     expect(bytes / all.length).toBeLessThan(50_000); // a file of them is 800 KB
   });
+
+  // Each damage, and how many of the 512 records in the file it may cost.
+  const damages: readonly [name: string, most: number, damage: (bytes: Buffer) => Buffer][] = [
+    ["a list of nothing", 0, bytes => withIndex(bytes, "[null]")],
+    ["a list of numbers", 0, bytes => withIndex(bytes, "[1,2]")],
+    ["ids that are numbers", 0, bytes => withIndex(bytes, "[[5,300]]")],
+    ["negative lengths", 0, bytes => withIndex(bytes, '[["a",-5],["b","x"]]')],
+    ["an index of one record", 0, bytes => withIndex(bytes, indexOf(bytes).replace(/,\[.*/u, "]"))],
+    ["no index", 0, bytes => withIndex(bytes, "")],
+    ["the last record cut off", 1, bytes => bytes.subarray(0, -20)],
+    ["an index of zeros", 0, bytes => withIndex(bytes, "\0".repeat(indexOf(bytes).length))],
+    ...[0, 1, 3, 10, 16, 17, 18, 19, 20, 21, 22, 4001, 4002, 4003, 4004, 4005, 4006, 4007].map(
+      (at): (typeof damages)[number] => [`a wrong bit at ${at}`, 0, bytes => withBit(bytes, at)],
+    ),
+    ["a wrong bit at the end of the index", 1, bytes => withBit(bytes, bytes.indexOf("\n"))],
+    ["a wrong bit in a record", 1, bytes => withBit(bytes, bytes.indexOf("\n") + 2)],
+    ["a wrong bit between two records", 2, bytes => withBit(bytes, bytes.indexOf("\n", bytes.length / 2))],
+  ];
+
+  it("lose only the records that damage hit", async () => {
+    using fixture = new Fixture();
+    const { changes, earlier } = stateOf(fixture);
+    const ids = record(changes, 1100);
+    await changes.gather(10_000, forever);
+    const path = join(fixture.state, "earlier", earlier().sort()[0] ?? "");
+    const bytes = readFileSync(path);
+    for (const [name, most, damage] of damages) {
+      rmSync(path); // readers recognise a file by its inode
+      writeFileSync(path, damage(bytes));
+      const read = new Archive(fixture.state).changes;
+      const lost = ids.slice(0, 512).filter(id => read.get(id)?.id !== id);
+      expect(lost.length, name).toBeLessThanOrEqual(most);
+      const listed = new Set(idsOf(read));
+      // A wrong id in the index costs its place in the list.
+      expect(ids.filter(id => !listed.has(id) && !lost.includes(id)).length, name).toBeLessThanOrEqual(1);
+      expect(
+        ids.slice(512).every(id => listed.has(id)),
+        name,
+      ).toBe(true);
+    }
+  });
+
+  it("are read from another copy where one is damaged", async () => {
+    using fixture = new Fixture();
+    const { changes, earlier } = stateOf(fixture);
+    const ids = record(changes, 1200);
+    await changes.gather(10_000, forever);
+    const [name = ""] = earlier().filter(name => name.startsWith(ids[0] ?? ""));
+    const one = join(fixture.state, "earlier", name);
+    const other = one.replace(/.{8}(?=\.jsonl$)/, "00000000");
+    copyFileSync(one, other); // as another process writes that gathers at the same time
+    const bytes = readFileSync(one);
+    const [first, later] = [bytes.indexOf("nowhere/3"), bytes.indexOf("nowhere/300")].map(at => at - 20);
+    writeFileSync(one, withBit(bytes, first ?? 0));
+    writeFileSync(other, withBit(readFileSync(other), later ?? 0));
+    writeFileSync(join(fixture.state, "changes", `${ids[7]}.json`), "torn");
+    const read = new Archive(fixture.state).changes;
+    expect(ids.filter(id => read.get(id)?.id !== id)).toEqual([]);
+    expect(idsOf(read)).toEqual(ids);
+  });
 });
+
+function indexOf(bytes: Buffer): string {
+  return bytes.subarray(0, bytes.indexOf("\n")).toString();
+}
+
+function withIndex(bytes: Buffer, index: string): Buffer {
+  return Buffer.concat([Buffer.from(index), bytes.subarray(bytes.indexOf("\n"))]);
+}
+
+function withBit(bytes: Buffer, at: number): Buffer {
+  const damaged = Buffer.from(bytes);
+  damaged[at] = (damaged[at] ?? 0) ^ 4;
+  return damaged;
+}

@@ -1,7 +1,8 @@
 // Records of earlier changes, packed several hundred to a file. This keeps the directory of single records short, so
 // reading the latest changes costs the same however long the history is. The first line of a file lists the ids and
-// lengths of its records; the records follow. The file's name gives the first and last id. A file is never extended,
-// and another process of the user may write one that holds some of the same records.
+// lengths of its records; the records follow, a line each. The file's name gives the first and last id. A file is never
+// extended, and another process of the user may write one that holds some of the same records. Damage to a file costs
+// the records that it hit and no others: where the first line does not fit what follows, the records are read by lines.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { namesIn, unlinkIfThere } from "../disk/if-there.ts";
@@ -32,6 +33,7 @@ const isContents = list(pair(isText, isLength));
 
 /** Enough for the first line of most files. */
 const firstLineBytes = 16 * 1024;
+const lineFeed = 0x0a;
 const nameForm = /^([0-9a-z]{1,64})-([0-9a-z]{1,64})-[0-9a-f]{8}\.jsonl$/;
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
@@ -59,10 +61,15 @@ export class EarlierChanges {
     return volumes.sort((one, other) => (one.last < other.last ? 1 : -1));
   }
 
-  /** The records with this id: two processes may have gathered the same one, and one copy may be damaged. */
+  /**
+   * The records with this id: two processes may have gathered the same one, and one copy may be damaged. Files whose
+   * first lines lack the id come last: one of these lines may be damaged.
+   */
   *read(id: string): Generator<Buffer> {
-    for (const volume of this.volumes()) {
-      const json = this.#holds(volume, id) ? this.recordsIn(volume).get(id) : undefined;
+    const around = this.volumes().filter(({ first, last }) => first <= id && id <= last);
+    const holding = new Set(around.filter(volume => this.#holds(volume, id)));
+    for (const volume of [...holding, ...around.filter(one => !holding.has(one))]) {
+      const json = this.recordsIn(volume).get(id);
       if (json !== undefined) yield json;
     }
   }
@@ -78,31 +85,30 @@ export class EarlierChanges {
     return this.#latest?.name === volume.name || this.idsIn(volume).includes(id);
   }
 
-  /** The records of a file by their ids; none if it is gone or damaged. */
+  /** The records of a file by their ids, without those that are damaged beyond recognition; none if it is gone. */
   recordsIn({ name }: Volume): ReadonlyMap<string, Buffer> {
     const found = this.#open(name, (fd, inode) => {
       if (this.#latest?.name === name && this.#latest.inode === inode) return this.#latest.records;
       const bytes = readAll(fd);
-      const records = new Map<string, Buffer>();
-      let at = bytes.indexOf("\n") + 1;
-      for (const [id, length] of contentsIn(bytes)) {
-        records.set(id, bytes.subarray(at, at + length));
-        at += length + 1;
-      }
+      const records = listedRecords(bytes) ?? recordsByLine(bytes);
       this.#latest = { name, inode, records };
       return records;
     });
     return found ?? new Map();
   }
 
-  /** The ids in a file. Reads its first line only. Throws if it is there and cannot be read. */
-  idsIn({ name }: Volume): readonly string[] {
-    const contents = this.#open(name, fd => {
+  /** The ids in a file. Reads its first line only, unless that is damaged. Throws if it is there and cannot be read. */
+  idsIn(volume: Volume): readonly string[] {
+    const contents = this.#open(volume.name, fd => {
       const bytes = Buffer.allocUnsafe(firstLineBytes);
       const start = bytes.subarray(0, sys.read(fd, bytes, 0, bytes.length, 0));
       return contentsIn(start.includes("\n") ? start : readAll(fd));
     });
-    return (contents ?? []).map(([id]) => id);
+    const ids = contents?.map(([id]) => id);
+    // `keep` leaves the name, and takes away the first ones.
+    const isWhole =
+      ids !== undefined && (ids[0] ?? "") >= volume.first && ids.at(-1) === volume.last && isAscending(ids);
+    return isWhole ? ids : [...this.recordsIn(volume).keys()].sort();
   }
 
   /**
@@ -196,12 +202,52 @@ export class EarlierChanges {
   }
 }
 
-/** What the first line says; nothing where a power cut has damaged it. */
-function contentsIn(bytes: Buffer): LengthsById {
+/** What the first line says; undefined where it is damaged. */
+function contentsIn(bytes: Buffer): LengthsById | undefined {
   try {
     const contents: unknown = JSON.parse(bytes.subarray(0, bytes.indexOf("\n")).toString());
-    return isContents(contents) ? contents : [];
+    return isContents(contents) ? contents : undefined;
   } catch {
-    return [];
+    return undefined;
+  }
+}
+
+function isAscending(ids: readonly string[]): boolean {
+  return ids.every((id, i) => i === 0 || (ids[i - 1] as string) < id);
+}
+
+/** The records where the first line says; undefined if one of them is not there. */
+function listedRecords(bytes: Buffer): Map<string, Buffer> | undefined {
+  const records = new Map<string, Buffer>();
+  let at = bytes.indexOf("\n") + 1;
+  for (const [id, length] of contentsIn(bytes) ?? []) {
+    const json = bytes.subarray(at, at + length);
+    if (bytes[at + length] !== lineFeed || !json.includes(`"id":"${id}"`)) return undefined;
+    records.set(id, json);
+    at += length + 1;
+  }
+  return at === bytes.length && records.size > 0 ? records : undefined;
+}
+
+/** Every line that is a record, by the id that it names itself. */
+function recordsByLine(bytes: Buffer): Map<string, Buffer> {
+  const records = new Map<string, Buffer>();
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(lineFeed, at);
+    const end = found < 0 ? bytes.length : found;
+    const json = bytes.subarray(at, end);
+    const id = idOf(json);
+    if (id !== undefined) records.set(id, json);
+    at = end + 1;
+  }
+  return records;
+}
+
+function idOf(json: Buffer): string | undefined {
+  try {
+    const { id } = (JSON.parse(json.toString()) ?? {}) as { readonly id?: unknown };
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
   }
 }
