@@ -1,6 +1,15 @@
 // What is on the disk before a call is answered, as a recording of the server's flushes shows.
-import { fstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
@@ -93,6 +102,44 @@ describe.runIf(process.platform === "linux")("before the answer", () => {
     expect(fixture.text("a")).toBe("new");
     expect(isFlushed(until, join(fixture.inside, "a"))).toBe(true);
     expect(isFlushed(until, fixture.inside, "a")).toBe(true);
+  });
+});
+
+/** Whether a journal was flushed since the last record was put in it. */
+function isJournalFlushed(entries: readonly Entry[], journals: readonly number[]): boolean {
+  const written = entries.findLastIndex(({ op, ino = 0 }) => op === "write" && journals.includes(ino));
+  const begun = (flush: string | undefined) =>
+    entries.findIndex(one => one.op === "flushing" && one.flush === flush);
+  const isSince = ({ op, ino = 0, flush }: Entry) =>
+    op === "synced" && journals.includes(ino) && begun(flush) > written;
+  return written >= 0 && entries.some(isSince);
+}
+
+describe.runIf(process.platform === "linux")("before content is staged that will be flushed", () => {
+  const large = "x".repeat(2_000_000);
+  it.each([
+    ["a copy of a directory", "copy_path", { from: "d", to: "e" }],
+    ["a copy of a link", "copy_path", { from: "l", to: "m" }],
+    ["a large new file", "write_file", { path: "new", content: large }],
+    ["a large file that is replaced", "write_file", { path: "a", content: large }],
+    ["a large file that is edited", "edit_file", { path: "large", edits: [{ insert_after: 0, new: "y" }] }],
+  ])("the journal names it on the disk, or a power cut would leave it: %s", async (_, tool, call) => {
+    using fixture = new Fixture({ a: "a", "d/b": "b", "d/c/e": "e", large });
+    symlinkSync("a", join(fixture.inside, "l"));
+    const recorded = new Recorded(fixture);
+    await using wire = await recorded.wire;
+    await wire.initialize();
+    const { isError, content } = await wire.call(tool, call);
+    expect(isError, JSON.stringify(content)).not.toBe(true);
+    const until = recorded.untilAnswer();
+    const { ino } = statSync(fixture.inside);
+    const staged = until.findIndex(({ at }) => at?.[0] === ino && isTemporaryName(at[1]));
+    expect(staged).toBeGreaterThan(0);
+    const names = readdirSync(fixture.state, { encoding: "utf8", recursive: true });
+    const journals = names.filter(name => basename(name).startsWith("journal-"));
+    const inodes = journals.map(name => statSync(join(fixture.state, name)).ino);
+    expect(inodes).not.toEqual([]);
+    expect(isJournalFlushed(until.slice(0, staged), inodes)).toBe(true);
   });
 });
 

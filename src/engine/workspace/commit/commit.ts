@@ -65,7 +65,7 @@ import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
 import { type CommitPart, reporting, reportOf, SharedCommit } from "./shared-commit.ts";
-import { askAbout, learnAbout, type StagedContent, stageAll } from "./stage.ts";
+import { askAbout, isFlushed, learnAbout, type StagedContent, stageAll } from "./stage.ts";
 import { apply, applyAll, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
@@ -325,6 +325,8 @@ export class Committer {
       journal.append(intent, [blob], json);
       begin();
       await turnAfter(blob.length + (json?.length ?? 0));
+      // Flushing content also makes its temporary name durable: first the journal has to say whose it is.
+      if (plan.stages.some(isFlushed)) await journal.flush();
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
       const staged = await stageAll(stages, places, this.#copyAttributes);

@@ -67,12 +67,17 @@ export async function stageAll(
       if (staged !== undefined) inodes.set(one.entry.name, staged.inode);
       if (staged?.flushing !== undefined) flushing.push(told(staged.flushing, one.given));
       if (flushing.length > mostFlushing) await flushing.shift();
-      if (one.kind !== "bytes" || one.flush) unflushed.add(one.entry.place); // the journal does not hold these
+      if (isFlushed(one)) unflushed.add(one.entry.place);
     }
   } finally {
     await asked;
   }
   return { inodes, flushing, unflushed };
+}
+
+/** Whether it is flushed before the commit, because the journal does not hold it. */
+export function isFlushed(stage: StagedContent): boolean {
+  return stage.kind !== "bytes" || stage.flush;
 }
 
 /** A promise whose rejection is reported only to callers that await it: the commit may have failed before. */
