@@ -15,6 +15,8 @@ const operations: ReadonlySet<string | symbol> = new Set<keyof WorkspaceStore>([
   "restore",
   "append",
   "entries",
+  "prunable",
+  "prune",
   "collect",
 ]);
 

@@ -2,7 +2,8 @@
 // link) for as long as it lives: taking that name is creating it, losing it is dropping it, each in one step.
 //
 //   workspaces/<id>/about      what was said at its creation; its time is that of the drop
-//   workspaces/<id>/log/<n>    its entries
+//   workspaces/<id>/log/<n>    its entries; empty where they were pruned
+//   workspaces/<id>/checkpoint.<n>-<…>  takes the place of those
 //   names/<hash of the name>   the same file as `about`
 //   listing                    a copy of the descriptions of those that live (living-index.ts)
 //
@@ -49,6 +50,12 @@ export class Registry {
     const made: About = { id, name, ...(parent && { parent }), created: Date.now(), about };
     await create(join(own, "about"), own, made);
     await flushDirectory(this.#workspaces);
+    // Whoever prunes looks for forks once the checkpoint is there: one of the two sees the other.
+    const pruned = parent && this.log(parent.workspace).checkpoint?.revision;
+    if (pruned !== undefined && parent !== undefined && parent.revision < pruned) {
+      this.remove(id);
+      return "no_parent";
+    }
     if (!linkIfFree(this.#aboutFile(id), this.#nameFile(name))) {
       this.remove(id);
       return "exists";
