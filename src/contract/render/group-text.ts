@@ -1,6 +1,6 @@
 // Text about a group of entries, made once for as long as the group stays the same: a tree that did not change is then
 // answered without looking at each of its names. It is kept with the entries, and goes when the walk forgets them.
-import type { BatchText } from "../../engine/search/directory-plan.ts";
+import type { BatchText } from "../../engine/search/entry-run.ts";
 import type { Group } from "../../engine/search/walker.ts";
 
 /**

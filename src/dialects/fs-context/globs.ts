@@ -60,6 +60,7 @@ function allBut(globs: Globs): Globs {
     matches: path => !globs.matches(path),
     covers: () => false,
     reaches: () => true,
+    mayMatchIn: () => true,
     endings: undefined,
     simple: false,
   };

@@ -3,7 +3,7 @@ import { groupText } from "../../contract/render/group-text.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { Group } from "../../engine/search/walker.ts";
-import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory-entry.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { covered, scopeProperties } from "./scope.ts";
 

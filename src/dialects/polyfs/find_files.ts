@@ -5,7 +5,7 @@ import type { Globs } from "../../engine/search/globs.ts";
 import { comparison, FirstItems, type Sortable } from "../../engine/search/sort.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { Group } from "../../engine/search/walker.ts";
-import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory-entry.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { pathAt } from "./paths.ts";
@@ -133,14 +133,13 @@ const foreignGroup = /[@+!]\([^()/]*\|/;
 function namesWith(part: string): Globs {
   const wanted = part.normalize("NFC").toLowerCase();
   const whole = wanted.includes("/");
+  const isIn = (text: string) => text.normalize("NFC").toLowerCase().includes(wanted);
   return {
     patterns: [],
-    matches: path => {
-      const subject = whole ? path : path.slice(path.lastIndexOf("/") + 1);
-      return subject.normalize("NFC").toLowerCase().includes(wanted);
-    },
+    matches: path => isIn(whole ? path : path.slice(path.lastIndexOf("/") + 1)),
     covers: () => false,
     reaches: () => true,
+    mayMatchIn: names => whole || isIn(names),
     endings: undefined,
     simple: false,
   };

@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { compareBytes } from "../../engine/search/order.ts";
 import type { Group } from "../../engine/search/walker.ts";
 import { humanSize } from "../../engine/text/size.ts";
-import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory-entry.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { counted } from "./answer.ts";
 

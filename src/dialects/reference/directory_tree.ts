@@ -3,7 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";
-import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory-entry.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { excludedFromTree } from "./globs.ts";
 import { pathAt } from "./paths.ts";

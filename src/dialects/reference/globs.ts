@@ -13,6 +13,7 @@ export function anyOf(patterns: readonly string[]): Globs {
     matches,
     covers: matches,
     reaches: directory => compiled.some(one => one.reaches(directory)),
+    mayMatchIn: names => compiled.some(one => one.mayMatchIn(names)),
     endings: undefined,
     simple: false,
   };
@@ -30,7 +31,7 @@ function glob(pattern: string): Globs {
   const turns = /^!+(?!\()/.exec(pattern)?.[0].length ?? 0;
   const plain = includeGlobs([alternatives(ranges(pattern.slice(turns)))]);
   if (turns % 2 === 0) return plain;
-  return { ...plain, matches: path => !plain.matches(path), reaches: () => true };
+  return { ...plain, matches: path => !plain.matches(path), reaches: () => true, mayMatchIn: () => true };
 }
 
 /** `{1..3}` and `{a..c}` written out. Braces with neither a range nor a comma in them are plain. */

@@ -1,7 +1,7 @@
 // `list_directory`: the names in one directory.
 import { text, tool } from "../../contract/tool.ts";
 import { sortByName } from "../../engine/search/order.ts";
-import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory-entry.ts";
 import { leadsTo } from "./leads-to.ts";
 import { CheckedLines } from "./room.ts";
 

@@ -3,38 +3,16 @@
 //
 // The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two positions
 // among its siblings: its own, under its name, and that of its contents, under its name and a slash.
-import type { DirectoryEntry } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import type { HiddenNames } from "../workspace/hidden-names.ts";
+import { directoryMark, entryAt, fileMark, sortAsUnits } from "../workspace/packed-names.ts";
+import { EntryRun } from "./entry-run.ts";
 import type { Globs } from "./globs.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
 
 /** "tree": what is in a directory comes right after it. "paths": the order is that of the printed paths. */
 export type WalkOrder = "paths" | "tree";
-
-/** Entries that stay valid until the directory changes, and data derived from them. */
-export interface EntryBatch {
-  readonly entries: readonly DirectoryEntry[];
-  /** Set by the last consumer. */
-  text?: BatchText;
-}
-
-export interface BatchText {
-  /** What kind of text it is. */
-  readonly form: string;
-  readonly text: string;
-  /** How many of the entries it is about. */
-  readonly count: number;
-}
-
-/** Entries that follow each other, and the directory to go down into after them. */
-export interface EntryRun extends EntryBatch {
-  /** How many of them are files. */
-  readonly files: number;
-  readonly into: DirectoryEntry | undefined;
-  /** Those of the entries that the latest globs match. */
-  chosen?: EntryBatch & { readonly include: Globs };
-}
 
 export interface DirectoryPlan {
   readonly stretches: readonly EntryRun[];
@@ -60,45 +38,59 @@ export interface PlanContext {
 /** A consumer may open each file of a run, while other work waits. */
 const longest = 500;
 
-/** `entries` are sorted by name. */
-export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext): DirectoryPlan {
+/** `names` are packed (workspace/packed-names.ts) and sorted. */
+export function planOf(names: string, occasion: PlanContext): DirectoryPlan {
   const { rules, top, prefix, order, exclude, hidden, place } = occasion;
   const directoryPath = top + prefix;
   const directory = hidden === undefined ? "" : `${place}/${prefix}`.slice(0, -1);
   const stretches: EntryRun[] = [];
   const waiting: DirectoryEntry[] = []; // to go down into, the next one last
-  let stretch: DirectoryEntry[] = [];
+  let stretch = ""; // what belongs to the run, up to `from`
+  let from = 0;
+  let count = 0;
   let files = 0;
   let leftOut = 0;
+  let end: number;
   // Every name of a first walk comes here before this is optimized: no closure shares these variables, which would
   // make each access slower.
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i] as DirectoryEntry;
-    const { name, kind } = entry;
-    const isDirectory = kind === "directory";
-    if (hidden?.has(directory, name)) continue;
-    if (rules.ignores(directoryPath, name, isDirectory)) {
-      if (name !== ".git") leftOut++;
+  for (let at = 0; at < names.length; at = end + 1) {
+    end = names.indexOf("\0", at);
+    const name = names.slice(at + 1, end);
+    const mark = names.charCodeAt(at);
+    const isDirectory = mark === directoryMark;
+    const isHidden = hidden?.has(directory, name) ?? false;
+    if (isHidden || rules.ignores(directoryPath, name, isDirectory)) {
+      if (!isHidden && name !== ".git") leftOut++;
+      stretch += names.slice(from, at);
+      from = end + 1;
       continue;
     }
-    if (exclude !== undefined && leaves(exclude, prefix + name, isDirectory)) continue;
+    if (exclude !== undefined && leaves(exclude, prefix + name, isDirectory)) {
+      stretch += names.slice(from, at);
+      from = end + 1;
+      continue;
+    }
     while (waiting.length > 0 && isBefore(waiting[waiting.length - 1] as DirectoryEntry, name)) {
-      stretches.push({ entries: stretch, files, into: waiting.pop() });
-      stretch = [];
+      stretches.push(new EntryRun(stretch + names.slice(from, at), files, waiting.pop()));
+      stretch = "";
+      from = at;
+      count = 0;
       files = 0;
     }
-    stretch.push(entry);
-    if (kind === "file") files++;
-    else if (isDirectory && order === "paths") wait(waiting, entry);
-    const into = isDirectory && order === "tree" ? entry : undefined;
-    if (into === undefined && stretch.length < longest) continue;
-    stretches.push({ entries: stretch, files, into });
-    stretch = [];
+    count++;
+    if (mark === fileMark) files++;
+    else if (isDirectory && order === "paths") wait(waiting, entryAt(names, at, end));
+    const into = isDirectory && order === "tree" ? entryAt(names, at, end) : undefined;
+    if (into === undefined && count < longest) continue;
+    stretches.push(new EntryRun(stretch + names.slice(from, end + 1), files, into));
+    stretch = "";
+    from = end + 1;
+    count = 0;
     files = 0;
   }
-  if (stretch.length > 0 || waiting.length > 0)
-    stretches.push({ entries: stretch, files, into: waiting.pop() });
-  while (waiting.length > 0) stretches.push({ entries: [], files: 0, into: waiting.pop() });
+  if (count > 0 || waiting.length > 0)
+    stretches.push(new EntryRun(stretch + names.slice(from), files, waiting.pop()));
+  while (waiting.length > 0) stretches.push(new EntryRun("", 0, waiting.pop()));
   return { stretches, leftOut };
 }
 
@@ -121,18 +113,9 @@ function wait(waiting: DirectoryEntry[], entry: DirectoryEntry): void {
   waiting.splice(place, 0, entry);
 }
 
-/** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
-const beyondUnits = /[\ud800-\uffff]/;
-
 /** Sorted by the bytes of their names, which is also the system's order if it has one. */
 export function sorted(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
-  return entries.toSorted(sortAsUnits(entries) ? byUnits : byBytes);
-}
-
-/** Whether the code units of these names sort as their bytes do. */
-export function sortAsUnits(entries: readonly DirectoryEntry[]): boolean {
-  for (const { name } of entries) if (beyondUnits.test(name)) return false;
-  return true;
+  return entries.toSorted(entries.every(({ name }) => sortAsUnits(name)) ? byUnits : byBytes);
 }
 
 function byUnits(a: DirectoryEntry, b: DirectoryEntry): number {

@@ -41,6 +41,11 @@ export interface Globs {
   covers(directory: string): boolean;
   /** Whether something below this directory could match. Never false if something does. */
   reaches(directory: string): boolean;
+  /**
+   * Whether one of these base names, each followed by a zero byte, could match. Never false if one does: it saves the
+   * look at each of them.
+   */
+  mayMatchIn(names: string): boolean;
   /** The suffixes of base names that can match; undefined if any can. For narrowing, never for deciding. */
   readonly endings: readonly string[] | undefined;
   /** Whether the patterns are relative to the walk's start, matched as a whole, and case counts. */
@@ -104,6 +109,7 @@ export function namesAnywhere(names: readonly string[]): Globs {
     matches,
     covers: matches,
     reaches: () => true,
+    mayMatchIn: () => true,
     endings: undefined,
     simple: true,
   };
@@ -113,6 +119,8 @@ function globs(patterns: readonly string[], rules: GlobRules, forms: (written: s
   const alternatives = patterns.flatMap(pattern => compile(pattern, rules, forms));
   const below = rules.below === undefined || rules.below === "" ? "" : `${rules.below}/`;
   const absolute = rules.absolute === undefined ? "" : `${rules.absolute.replace(/\/$/, "")}/`;
+  const found = endings(alternatives, rules);
+  const ends = found?.map(ending => `${ending}\0`);
   return {
     patterns,
     matches(path) {
@@ -135,7 +143,12 @@ function globs(patterns: readonly string[], rules: GlobRules, forms: (written: s
         return subject.startsWith(pattern.prefix) || pattern.prefix.startsWith(subject);
       });
     },
-    endings: endings(alternatives, rules),
+    mayMatchIn(names) {
+      if (ends === undefined) return true;
+      const subject = rules.ignoreCase ? names.toLowerCase() : names;
+      return ends.some(end => subject.includes(end));
+    },
+    endings: found,
     simple: below === "" && !rules.ignoreCase && alternatives.every(({ on }) => on === "path"),
   };
 }

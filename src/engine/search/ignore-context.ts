@@ -3,7 +3,8 @@
 
 import { Fault } from "../fault.ts";
 import { directoriesAbove } from "../workspace/directories-above.ts";
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import { type IgnorePolicy, IgnoreRules, ruleEntries } from "./ignore.ts";
 import { Reopener } from "./reopen.ts";
 

@@ -11,7 +11,8 @@
 // - An ignore file is opened like any other: links, FIFOs and devices are not read, nor anything beyond the first
 //   megabyte. Git does not read links either. ripgrep reads none of them: it gets the rules from us.
 import { NameEndings } from "../glob/name-endings.ts";
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import { isShortage } from "../workspace/errno.ts";
 import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";

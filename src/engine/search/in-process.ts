@@ -4,7 +4,8 @@
 
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { PathPosition } from "./first-blocks.ts";
 import type { FileHits, GrepOptions } from "./grep-terms.ts";

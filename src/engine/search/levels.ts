@@ -1,7 +1,8 @@
 // The directories from the start of a walk down to its current position. At most `maxHeld` are open. In a deeper tree
 // the upper ones are closed and reopened from the start, name by name, when needed; so is one that was not opened at
 // all.
-import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import type { DirectoryPlan } from "./directory-plan.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import type { CachedDirectory } from "./listing-cache.ts";

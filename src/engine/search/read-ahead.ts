@@ -1,9 +1,10 @@
 // Reads several directories of one parent in one go. Each is read under its name in the parent, which is held open; it
 // is not held itself. The parent's stamp, taken before and compared afterwards, shows that no name was swapped meanwhile
 // (`Directory.listedBelow`).
-import type { Directory, DirectoryEntry, ListedDirectory } from "../workspace/directory.ts";
+import type { Directory, ListedDirectory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import type { DirectoryStamp } from "../workspace/directory-stamp.ts";
-import type { EntryRun } from "./directory-plan.ts";
+import type { EntryRun } from "./entry-run.ts";
 import type { Knowledge } from "./listing-cache.ts";
 
 /** Few at first, because the walk may end early; limited later, because other work waits for the batch. */

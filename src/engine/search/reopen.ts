@@ -2,7 +2,8 @@
 // start, following nothing. Paths come in order, so the directories of the last one stay open.
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
-import { type Directory, entryNamed } from "../workspace/directory.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { entryNamed } from "../workspace/directory-entry.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { type IgnoreRules, ruleEntries } from "./ignore.ts";

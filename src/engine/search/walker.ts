@@ -3,9 +3,11 @@
 // (listing-cache.ts) is neither opened nor read, unless an entry in it is opened.
 import type { Kind } from "../fault.ts";
 import { type Span, startSpan } from "../span.ts";
-import type { Directory, DirectoryEntry, ListedDirectory } from "../workspace/directory.ts";
+import type { Directory, ListedDirectory } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory-entry.ts";
 import type { Stat } from "../workspace/stat.ts";
-import type { DirectoryPlan, EntryBatch, EntryRun, WalkOrder } from "./directory-plan.ts";
+import type { DirectoryPlan, WalkOrder } from "./directory-plan.ts";
+import { type EntryBatch, EntryRun } from "./entry-run.ts";
 import type { Globs } from "./globs.ts";
 import { everything, type IgnorePolicy } from "./ignore.ts";
 import { type IgnoreContext, ignoreContext } from "./ignore-context.ts";
@@ -79,7 +81,8 @@ export interface Group {
   readonly parent: () => Directory | undefined;
 }
 
-const nothing: EntryRun = { entries: [], files: 0, into: undefined };
+const nothing = new EntryRun("", 0, undefined);
+const noEntries: readonly DirectoryEntry[] = [];
 const noPlan: DirectoryPlan = { stretches: [], leftOut: 0 };
 
 export class Walker implements Disposable {
@@ -90,6 +93,8 @@ export class Walker implements Disposable {
   readonly #levels = new Levels();
   #span: Span | undefined = startSpan("walk");
   #stretch = nothing;
+  /** Its entries, while they are given one by one. */
+  #entries = noEntries;
   /** The next entry of the stretch. */
   #place = 0;
   /** Files met, whether given or not. */
@@ -128,9 +133,12 @@ export class Walker implements Disposable {
   next(): WalkEntry | "entered" | undefined {
     const { include } = this.#scope;
     for (;;) {
-      const entry = this.#stretch.entries[this.#place++];
+      const entry = this.#entries[this.#place++];
       if (entry === undefined) {
         const moved = this.#move();
+        this.#place = 0;
+        this.#entries =
+          moved === "moved" ? this.#stretch.batch(this.#knowledge.keepsEntries).entries : noEntries;
         if (moved !== "moved") return moved;
         continue;
       }
@@ -149,7 +157,9 @@ export class Walker implements Disposable {
       if (moved !== "moved") return moved;
       const prefix = this.#levels.last?.prefix ?? "";
       this.files += this.#stretch.files;
-      const batch = include === undefined ? this.#stretch : chosen(this.#stretch, include, prefix);
+      const run = this.#stretch;
+      const keeps = this.#knowledge.keepsEntries;
+      const batch = include === undefined ? run.batch(keeps) : run.chosen(include, prefix, keeps);
       const { entries } = batch;
       if (entries.length > 0)
         return { prefix, depth: this.#levels.length - 1, entries, batch, parent: this.#levels.held };
@@ -165,7 +175,6 @@ export class Walker implements Disposable {
       const stretch = level.plan.stretches[level.next++];
       if (stretch !== undefined) {
         this.#stretch = stretch;
-        this.#place = 0;
         return "moved";
       }
       this.#levels.pop();
@@ -191,7 +200,7 @@ export class Walker implements Disposable {
       return true;
     }
     const { rules } = parent;
-    const prefix = cached?.prefix(parent.prefix, entry.name) ?? `${path}/`;
+    const prefix = cached?.prefix(parent.prefix) ?? `${path}/`;
     const level = this.#push(directory, entry, prefix, cached, rules);
     try {
       if (listing !== undefined) this.#open(level, listing);
@@ -228,24 +237,18 @@ export class Walker implements Disposable {
     }
     const { path: place, root } = this.#start;
     const { hidden } = root.rules;
+    const { bytes } = listing;
     level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude, hidden, place });
+    if (listing.bytes !== bytes) this.#knowledge.hasGrown(level.cached, listing, listing.bytes - bytes);
     this.leftOut += level.plan.leftOut;
   }
 
   [Symbol.dispose](): void {
     this.#levels[Symbol.dispose]();
     this.#stretch = nothing;
+    this.#entries = noEntries;
     this.#span?.set("files", this.files);
     this.#span?.[Symbol.dispose]();
     this.#span = undefined;
   }
-}
-
-/** Those of a stretch that globs match: the same ones choose the same, for a plan is made for one place. */
-function chosen(stretch: EntryRun, include: Globs, prefix: string): EntryBatch {
-  const before = stretch.chosen;
-  if (before?.include === include) return before;
-  const entries = stretch.entries.filter(({ name }) => include.matches(prefix + name));
-  stretch.chosen = { include, entries };
-  return stretch.chosen;
 }

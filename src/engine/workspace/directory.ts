@@ -1,8 +1,9 @@
 // A directory, held open: listing it, descending into it and starting a process in it all mean this directory,
 // whatever its name leads to.
 import type { Dirent } from "node:fs";
-import { Fault, type Kind } from "../fault.ts";
+import { Fault } from "../fault.ts";
 import { concealedBelow, conceals, isConcealed, isParentOfConcealed } from "./concealed.ts";
+import { type DirectoryEntry, entryNamed } from "./directory-entry.ts";
 import { type DirectoryStamp, isSame } from "./directory-stamp.ts";
 import { isOfCommit, isTemporaryName, temporaryLength } from "./disk/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
@@ -11,6 +12,7 @@ import { display, Handle } from "./handle.ts";
 import type { HiddenNames } from "./hidden-names.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
+import { pack, packed, sortAsUnits, unpack } from "./packed-names.ts";
 import type { ResolvedPath } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
@@ -20,23 +22,17 @@ import { isOverlay, keepsTimes } from "./system/file-system.ts";
 import type { Address } from "./system/held.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
-/** An entry of a directory. `raw` is set if the written name (name.ts) differs from its bytes as UTF-8. */
-export interface DirectoryEntry {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly raw?: Buffer;
-}
-
-/** The entry whose name has these bytes. */
-export function entryNamed(raw: Buffer, kind: Kind): DirectoryEntry {
-  const name = written(raw);
-  return isEscaped(name) ? { name, kind, raw } : { name, kind };
+/** The entries of a directory, packed (packed-names.ts). */
+export interface DirectoryNames {
+  readonly names: string;
+  readonly count: number;
+  /** Whether each name comes before the next one, compared by code units and by bytes alike. */
+  readonly isSorted: boolean;
 }
 
 /** What was read of a directory; the stamp first. */
-export interface ListedDirectory {
+export interface ListedDirectory extends DirectoryNames {
   readonly stamp: DirectoryStamp;
-  readonly entries: readonly DirectoryEntry[];
 }
 
 export class Directory implements Disposable {
@@ -98,7 +94,7 @@ export class Directory implements Disposable {
 
   /** Its entries in the system's order, without those that rules hide and the temporary files of commits. */
   entries(): DirectoryEntry[] {
-    const entries = this.allEntries();
+    const entries = unpack(this.allNames().names);
     const { hidden } = this.root.rules;
     if (hidden === undefined) return entries;
     return entries.filter(({ name }) => !hidden.has(this.path, name));
@@ -109,11 +105,11 @@ export class Directory implements Disposable {
    *
    * @internal
    */
-  allEntries(): DirectoryEntry[] {
+  allNames(): DirectoryNames {
     const { address } = this;
     try {
-      if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries(address);
-      return this.#entriesAt(address);
+      if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawNames(address);
+      return this.#namesAt(address);
     } catch (error) {
       throw faultOf(error, this.given);
     }
@@ -143,8 +139,8 @@ export class Directory implements Disposable {
         const address = `${this.address}/${name}`;
         try {
           const stat = lstatSync(address);
-          if (stat.isDirectory()) listed = { stamp: stat, entries: this.#entriesAt(address) };
-          count += listed?.entries.length ?? 0;
+          if (stat.isDirectory()) listed = { stamp: stat, ...this.#namesAt(address) };
+          count += listed?.count ?? 0;
         } catch {
           // left to the caller
         }
@@ -154,27 +150,34 @@ export class Directory implements Disposable {
     return isSame(stamp, this.mark()) ? all : undefined;
   }
 
-  #entriesAt(address: string): DirectoryEntry[] {
+  #namesAt(address: string): DirectoryNames {
     const found = readdirSync(address, withKinds);
-    const entries: DirectoryEntry[] = [];
     let names = "";
+    let count = 0;
+    let before = "";
+    let isSorted = true;
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
-      names += name;
       if (name.length === temporaryLength && isOurs(address, name)) continue;
-      entries.push({ name, kind: entry.isFile() ? "file" : kindOf(entry) });
+      names += packed(name, entry.isFile() ? "file" : kindOf(entry));
+      count++;
+      if (name <= before) isSorted = false;
+      before = name;
     }
     // Bytes that are not UTF-8 show as U+FFFD. One look at all names is cheaper than one at each.
-    return names.includes("\ufffd") || isEscaped(names) ? this.#rawEntries(address) : entries;
+    return names.includes("\ufffd") || isEscaped(names)
+      ? this.#rawNames(address)
+      : { names, count, isSorted: isSorted && sortAsUnits(names) };
   }
 
-  #rawEntries(address: string): DirectoryEntry[] {
+  #rawNames(address: string): DirectoryNames {
     const found = readdirSync(address, { withFileTypes: true, encoding: "buffer" });
     const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
-    return entries.filter(
+    const shown = entries.filter(
       entry => !isOurs(address, entry.name) && !(this.#conceals && this.#isConcealed(entry)),
     );
+    return { names: pack(shown), count: shown.length, isSorted: false };
   }
 
   /**
