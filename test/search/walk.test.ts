@@ -8,6 +8,7 @@ import { Listing } from "../../src/engine/search/listing.ts";
 import { comparison, FirstItems, type Sortable } from "../../src/engine/search/sort.ts";
 import { type WalkOptions, walk } from "../../src/engine/search/walk.ts";
 import { WorkSlice } from "../../src/engine/search/work-slice.ts";
+import { pack, unpack } from "../../src/engine/workspace/packed-names.ts";
 import { hasProc } from "../setup/proc.ts";
 import { all, byteSorted, Tree } from "./tree.ts";
 
@@ -198,8 +199,10 @@ describe("a listing", () => {
   it("has the names in the order of their bytes, whatever order the system gives them in", () => {
     const names = ["a", "z\uff5e", "z😀", "z\ue000", "ä"];
     for (const given of [names, names.toSorted(), names.toReversed(), byteSorted(names)]) {
-      const { entries } = new Listing(given.map(name => ({ name, kind: "file" })));
-      expect(entries.map(({ name }) => name)).toEqual(byteSorted(names));
+      const packed = pack(given.map(name => ({ name, kind: "file" })));
+      const isSorted = given.every((name, i) => i === 0 || (given[i - 1] as string) < name);
+      const listing = new Listing({ names: packed, count: given.length, isSorted });
+      expect(unpack(listing.names).map(({ name }) => name)).toEqual(byteSorted(names));
     }
   });
 });

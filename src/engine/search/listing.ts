@@ -1,7 +1,7 @@
 // The names in a directory in order, and data derived from them.
 import type { DirectoryNames } from "../workspace/directory.ts";
 import type { DirectoryEntry } from "../workspace/directory-entry.ts";
-import { bytesOf, pack, unpack } from "../workspace/packed-names.ts";
+import { bytesOf, pack, sortAsUnits, unpack } from "../workspace/packed-names.ts";
 import { type DirectoryPlan, type PlanContext, planOf, sorted } from "./directory-plan.ts";
 import { mayHoldRules } from "./ignore.ts";
 
@@ -35,7 +35,7 @@ export class Listing {
   #plans: readonly KeptPlan[] = none;
 
   constructor({ names, count, isSorted }: DirectoryNames) {
-    this.names = isSorted ? names : pack(sorted(unpack(names)));
+    this.names = isSorted && sortAsUnits(names) ? names : pack(sorted(unpack(names)));
     const mayHold = names.includes("ignore\0") || names.includes(".git\0");
     this.ruleEntries = mayHold ? unpack(names).filter(({ name }) => mayHoldRules(name)) : none;
     this.bytes = listingBytes + bytesOf(names);

@@ -12,7 +12,7 @@ import { display, Handle } from "./handle.ts";
 import type { HiddenNames } from "./hidden-names.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
-import { pack, packed, sortAsUnits, unpack } from "./packed-names.ts";
+import { pack, packed, unpack } from "./packed-names.ts";
 import type { ResolvedPath } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
@@ -26,7 +26,7 @@ import { lstatIfThere } from "./system/identity.ts";
 export interface DirectoryNames {
   readonly names: string;
   readonly count: number;
-  /** Whether each name comes before the next one, compared by code units and by bytes alike. */
+  /** Whether each name comes before the next one, compared by code units. */
   readonly isSorted: boolean;
 }
 
@@ -168,7 +168,7 @@ export class Directory implements Disposable {
     // Bytes that are not UTF-8 show as U+FFFD. One look at all names is cheaper than one at each.
     return names.includes("\ufffd") || isEscaped(names)
       ? this.#rawNames(address)
-      : { names, count, isSorted: isSorted && sortAsUnits(names) };
+      : { names, count, isSorted };
   }
 
   #rawNames(address: string): DirectoryNames {
