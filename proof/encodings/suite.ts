@@ -88,7 +88,7 @@ async function oneText({ chance, tally }: Trial, words: readonly string[], encod
     const at = text.indexOf("\n") + 1;
     const splice = [{ start: at, end: at, text: `${added}\n` }];
     const named = await decode("f", bytes, { encoding, strict: true });
-    const wanted = iconv(text.slice(0, at) + added + "\n" + text.slice(at), encoding);
+    const wanted = iconv(`${text.slice(0, at) + added}\n${text.slice(at)}`, encoding);
     if (!rewrite(named, splice).bytes.equals(wanted)) throw new Error("other bytes than iconv's");
     const guessed = await decode("f", bytes, { legacy: true, strict: true });
     if (refuses(() => rewrite(guessed, splice)) || [...added].every(c => c <= "\x7f")) return;
