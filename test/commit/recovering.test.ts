@@ -28,12 +28,14 @@ it("the lock of a dead process holds until another process has recovered it, how
     });
   await write("b.txt", "opens the state\n", 10_000);
 
-  // What a living process (this one) looks like while it recovers a dead one.
+  // What another living process (with the identity of this one) looks like while it recovers a dead one.
   const processes = join(fixture.state, "processes");
-  const living = join(processes, readdirSync(processes)[0] ?? "");
+  const owner = readFileSync(join(processes, readdirSync(processes)[0] ?? "", "owner"), "utf8");
+  const living = join(processes, "living");
   const dead = join(living, "dead-1");
-  mkdirSync(dead);
-  const identity = JSON.parse(readFileSync(join(living, "owner"), "utf8"));
+  mkdirSync(dead, { recursive: true });
+  writeFileSync(join(living, "owner"), owner);
+  const identity = JSON.parse(owner);
   const { pid: ended } = spawnSync("true");
   writeFileSync(join(dead, "owner"), JSON.stringify({ ...identity, pid: ended, start: "another" }));
   const { dev, ino } = statSync(fixture.inside);
