@@ -50,6 +50,25 @@ describe("with durability local", () => {
     expect(c.tree()).toEqual({ f: "644 one\n2\nthree\n" });
   });
 
+  it("a change that is found in the log, because its answer was lost, is not sent again", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n", "moved 0": "x\n" }, local);
+    const made: string[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      a.line.losesNext = true;
+      const [from, to] = [a.workspace.at(`moved ${turn}`), a.workspace.at(`moved ${turn + 1}`)];
+      made.push((await a.workspace.commit([{ kind: "move", from, to }])).id);
+      await until(async () => !a.line.losesNext && a.replica.staleMs !== undefined);
+      await until(async () => a.replica.staleMs === undefined);
+      await a.replica.sent();
+    }
+    const { id = "" } = (await fixture.store.find("w")) ?? {};
+    const entries = await fixture.store.entries(id, 0, 100);
+    expect(entries.map(entry => entry.id).filter(one => made.includes(one))).toEqual(made);
+    const b = await fixture.machine("b");
+    expect(b.tree()).toEqual(a.tree());
+  });
+
   it("while the store is known to be unreachable, writes are refused", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "1\n" }, local);

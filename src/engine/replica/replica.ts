@@ -679,6 +679,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #takeOwn({ id, by, operations }: Pick<Publication, "id" | "by" | "operations">): void {
+    if (id === this.#unsent.first?.id) this.#unsent.sent(); // sending it again would append it again
     this.#unanswered.delete(id);
     this.#used.add(id);
     this.#noteAuthor({ id, by });
