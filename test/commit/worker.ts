@@ -238,11 +238,11 @@ const tasks: Record<string, () => Promise<void>> = {
 
   /** Writes to `a`, and is gone when the journal says so on the disk, and before the file is in its place. */
   async marked() {
-    let isFlushed = false;
+    let flushes = 0; // of the journal: before the content, and with the mark
     await watching(
       (_, name) => {
-        if (isFlushed) process.kill(process.pid, "SIGKILL");
-        isFlushed = name === "flushData";
+        if (flushes === 2) process.kill(process.pid, "SIGKILL");
+        if (name === "flushData") flushes++;
       },
       async () => {
         const bytes = Buffer.from("new ".repeat(number));

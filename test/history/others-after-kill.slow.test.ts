@@ -18,7 +18,7 @@ it.each([
   async (full, refusal) => {
     using worker = await bundle("worker.ts");
     let killed = 0;
-    for (let at = 1; ; at += 6) {
+    for (let at = 1; ; at += 4) {
       using fixture = new Fixture({ "s/q": "q", "s/r/p": "p" });
       const args = [worker.path, "copies", fixture.base, at + full];
       const { signal } = spawnSync(process.execPath, args, { cwd: tmpdir() }); // our own may be gone
