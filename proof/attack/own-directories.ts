@@ -1,6 +1,7 @@
 // The home directory is served, and the directories of the program itself are in it: state, configuration, compiled
 // code. What an agent puts there decides what the next start allows or runs, so no tool and no command reaches them,
-// also where they did not exist before the start, and also after an attempt to move the directories above them.
+// also where they did not exist before the start, after an attempt to move the directories above them, and where this
+// server was told to keep its own files elsewhere.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +23,7 @@ export async function attackOwnDirectories(
 ): Promise<void> {
   if (!trial.tally.wants("A170")) return;
   for (const existing of [[], [".config"], [".config/polyfs", ".local/state"]]) {
+    const elsewhere = existing.length === 1 ? mkdtempSync(join(tmpdir(), "polyfs-elsewhere-")) : undefined;
     const home = mkdtempSync(join(tmpdir(), "polyfs-home-"));
     for (const directory of existing) mkdirSync(join(home, directory), { recursive: true });
     writeFileSync(join(home, "pub.txt"), "PUBLIC\n");
@@ -32,8 +34,8 @@ export async function attackOwnDirectories(
       args,
       env: {
         HOME: home,
-        POLYFS_STATE_DIR: undefined,
-        POLYFS_CODE_CACHE: undefined,
+        POLYFS_STATE_DIR: elsewhere,
+        POLYFS_CODE_CACHE: elsewhere && "off",
         XDG_STATE_HOME: undefined,
       },
     });
@@ -41,7 +43,8 @@ export async function attackOwnDirectories(
       for (const directory of own) await attackOne(client, dialect, trial, home, directory);
     } finally {
       await client.close();
-      rmSync(home, { recursive: true, force: true });
+      for (const made of [home, elsewhere])
+        if (made !== undefined) rmSync(made, { recursive: true, force: true });
     }
   }
 }

@@ -1,6 +1,7 @@
 // The location of the compiled-code cache, and the file that this start needs. Runs before options are parsed, so it
 // looks at the bare arguments: a wrong guess costs only milliseconds.
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
+import { cacheDirectory } from "../engine/workspace/system/user-places.ts";
 import type { Cache } from "../host/compiled.ts";
 
 /** A directory for compiled code instead of the user's cache directory, or `off`. */
@@ -25,18 +26,9 @@ function given(option: string, args: readonly string[]): string | undefined {
 }
 
 function directoryOf(environment: NodeJS.ProcessEnv): string | undefined {
-  const {
-    [codeCacheVariable]: told = "",
-    XDG_CACHE_HOME: xdg = "",
-    HOME = "",
-    LOCALAPPDATA = "",
-  } = environment;
+  const { [codeCacheVariable]: told = "" } = environment;
   if (told === "off") return undefined;
   // Code in a working directory must not be run, so a relative path is ignored.
   if (told !== "") return isAbsolute(told) ? told : undefined;
-  if (process.platform === "win32")
-    return isAbsolute(LOCALAPPDATA) ? join(LOCALAPPDATA, "polyfs") : undefined;
-  if (isAbsolute(xdg)) return join(xdg, "polyfs");
-  if (!isAbsolute(HOME)) return undefined;
-  return join(HOME, process.platform === "darwin" ? "Library/Caches" : ".cache", "polyfs");
+  return cacheDirectory(environment);
 }

@@ -6,6 +6,7 @@ import { HiddenPlaces } from "../engine/shell/hidden-places.ts";
 import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
 import { statePath } from "../engine/workspace/commit/state-path.ts";
+import { usualPlaces } from "../engine/workspace/reserved.ts";
 import { homeDirectory } from "../engine/workspace/system/user.ts";
 import type { Config } from "./config.ts";
 import { ownDirectories } from "./own-directories.ts";
@@ -30,6 +31,7 @@ export async function confinementOf(config: Config): Promise<Confinement> {
   const hidden = new HiddenPlaces([
     ...secretsOf(homeDirectory()),
     statePath(config["state-dir"]),
+    ...usualPlaces(process.env),
     ...ownDirectories(process.env),
   ]);
   const identity = await gitIdentity();

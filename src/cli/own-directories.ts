@@ -1,8 +1,7 @@
-// Where the program keeps files of its own for the user, besides its state: configuration and compiled code.
+// Where the program keeps files of its own besides its state and the usual places of the user.
 import { codeCache } from "./code-cache.ts";
-import { configurationDirectory } from "./policy/configuration.ts";
 
 export function ownDirectories(environment: NodeJS.ProcessEnv): string[] {
-  const places = [configurationDirectory(environment), codeCache([], environment)?.directory];
-  return places.filter(place => place !== undefined);
+  const cache = codeCache([], environment)?.directory;
+  return cache === undefined ? [] : [cache];
 }

@@ -7,7 +7,7 @@ import { wholeFlushes } from "./shell/flush-file-system.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
-import { namedStatePath, statePath } from "./workspace/commit/state-path.ts";
+import { namedStatePath } from "./workspace/commit/state-path.ts";
 import { openUserDirectory } from "./workspace/commit/user-directory.ts";
 import type { Grant } from "./workspace/grant.ts";
 import { noteOwn } from "./workspace/reserved.ts";
@@ -65,7 +65,7 @@ export function openEngine(options: EngineOptions): Engine {
     roots.map(({ path }) => path),
     state,
   );
-  noteOwn([...(options.own ?? []), ...(namedStatePath(state) === undefined ? [statePath()] : [])]);
+  noteOwn([...(options.own ?? []), namedStatePath(state)].filter(place => place !== undefined));
   provideWholeFlush(wholeFlushes);
   const farms = new LinkFarms(openUserDirectory);
   const workspace = Workspace.open(roots, {

@@ -1,9 +1,10 @@
-// The server's state directory in a root, as when the home directory is served: no tool sees or reaches it, whatever
-// the directories above it are called by now, and nothing takes it away.
+// The program's own directories in a root, as when the home directory is served: no tool sees or reaches them, whatever
+// the directories above them are called by now, and nothing takes them away.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ownDirectories } from "../../src/cli/own-directories.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { grep } from "../../src/engine/search/grep.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
@@ -133,5 +134,44 @@ describe("a state directory that was named", () => {
       expect(() => openEngine({ roots: [{ path, access: "read-only" }] })).toThrow(
         expect.objectContaining({ code: "permission_denied" }),
       );
+  });
+});
+
+describe("the usual places of the user, for a process that keeps its own files elsewhere", () => {
+  const places = [".local/state/polyfs", ".config/polyfs", ".cache/polyfs"];
+  const variables = ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "POLYFS_CODE_CACHE"];
+
+  /** Opens this home with the state beside it, as the program does with --state-dir. */
+  function opened(access: "read-only" | "read-write") {
+    for (const name of variables) vi.stubEnv(name, undefined);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("POLYFS_CODE_CACHE", "off");
+    return openEngine({ roots: [{ path: home, access }], state: beside, own: ownDirectories(process.env) });
+  }
+
+  const beside = mkdtempSync(join(tmpdir(), "polyfs-beside-"));
+  afterEach(() => vi.unstubAllEnvs());
+  afterAll(() => rmSync(beside, { recursive: true, force: true }));
+
+  it.each(["read-only", "read-write"] as const)("are not read in a home that is served %s", async access => {
+    using engine = opened(access);
+    for (const place of places) {
+      mkdirSync(join(home, place), { recursive: true }); // as another server would
+      writeFileSync(join(home, place, "kept"), "needle");
+      const kept = engine.workspace.at(`${place}/kept`);
+      expect(await faultOf(engine.workspace.openFile(kept)), place).toBe("outside_roots");
+    }
+  });
+
+  it("are not written", async () => {
+    using engine = opened("read-write");
+    for (const place of places) {
+      const path = engine.workspace.at(`${place}/planted`);
+      const planted = engine.workspace.commit([{ kind: "write", path, bytes: Buffer.from("planted") }]);
+      expect(await faultOf(planted), place).toMatch(/^(outside_roots|protected_root)$/);
+      const top = engine.workspace.at(place.split("/")[0] ?? "");
+      const moved = engine.workspace.commit([{ kind: "move", from: top, to: engine.workspace.at("moved") }]);
+      expect(await faultOf(moved), place).toBe("protected_root");
+    }
   });
 });

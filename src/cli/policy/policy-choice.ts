@@ -10,12 +10,12 @@ import { Policy } from "../../engine/policy/policy.ts";
 import type { PolicyRule } from "../../engine/policy/rule.ts";
 import { isAnswer } from "../../engine/workspace/errno.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
+import { configurationDirectory } from "../../engine/workspace/system/user-places.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import { fileProblem } from "../../mcp/file-problem.ts";
 import type { Log } from "../../mcp/log.ts";
 import type { Config } from "../config.ts";
 import { UsageError } from "../usage-error.ts";
-import { configurationDirectory } from "./configuration.ts";
 import { watchGrants } from "./grants-file.ts";
 import { parsePolicy } from "./policy-file.ts";
 

@@ -28,7 +28,7 @@ export function openRoots(
 ): Root[] {
   const roots: Root[] = [];
   const rules = new Rules(source, narrowing);
-  reserveIn(grants.map(({ path, access }) => ({ path: resolve(path), access })));
+  reserveIn(grants.map(({ path }) => resolve(path)));
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules, caches);
     if (liesInConcealed(root.handle)) {

@@ -3,30 +3,41 @@
 // if it is missing and concealed by its identity (concealed.ts): then it is not seen or reached, the directories above
 // it cannot be moved or removed, and the sandbox covers it. Its path is kept as well: a program of the user may remove
 // the directory while the server runs, and a link on the way may lead elsewhere.
+//
+// They are the user's, not only this process's: one that was told to keep its state or its compiled code elsewhere
+// reserves the usual places all the same, because other servers of the user work there. A directory that is served
+// read-only is no exception: another server would make the place later, and what it keeps there could be read.
 import { Fault } from "../fault.ts";
 import { makeDirectory } from "./commit/state.ts";
+import { usualStatePaths } from "./commit/state-path.ts";
 import { conceal } from "./concealed.ts";
 import { display } from "./handle.ts";
 import { Location } from "./location.ts";
-import { type Access, isWithin, mayLieIn } from "./root.ts";
+import { isWithin, mayLieIn } from "./root.ts";
+import { cacheDirectory, configurationDirectory } from "./system/user-places.ts";
 
 const own = new Set<string>();
 /** Those that are in a root, in their written form (name.ts): as they were named, and without links. */
 const reserved = new Set<string>();
 
-/** Names the program's own directories, before roots are opened. */
+/** The usual places of the user, wherever this process keeps its own files. */
+export function usualPlaces(environment: NodeJS.ProcessEnv): string[] {
+  const others = [configurationDirectory(environment), cacheDirectory(environment)];
+  return [...usualStatePaths(), ...others.filter(place => place !== undefined)];
+}
+
+/** Names the program's own directories besides the usual ones, before roots are opened. */
 export function noteOwn(places: readonly string[]): void {
   for (const place of places) own.add(place);
 }
 
 /** Reserves those of the program's own directories that are in one of these. To be called before they are served. */
-export function reserveIn(roots: readonly { readonly path: string; readonly access: Access }[]): void {
-  for (const place of own) {
+export function reserveIn(roots: readonly string[]): void {
+  for (const place of new Set([...own, ...usualPlaces(process.env)])) {
     const path = canonical(place);
-    const within = roots.filter(root => isWithin(path, canonical(root.path)));
-    if (within.length === 0) continue;
+    if (!roots.some(root => isWithin(path, canonical(root)))) continue;
     reserved.add(place).add(display(path));
-    if (within.some(({ access }) => access === "read-write")) makeIfPossible(place);
+    makeIfPossible(place);
     conceal(place);
   }
 }

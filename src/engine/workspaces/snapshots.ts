@@ -77,7 +77,7 @@ export class Snapshots {
     try {
       using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
       using root = system(base.root, () => Handle.open(base.root, { directory: true }));
-      reserveIn([{ path: base.root, access: "read-only" }]);
+      reserveIn([base.root]);
       using last = await this.latest(base);
       if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last.id;
       using made = await this.#make(root, base, last, signal);

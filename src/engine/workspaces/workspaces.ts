@@ -289,7 +289,7 @@ export class Workspaces implements AsyncDisposable {
     using handle = system(directory, () => Handle.open(directory));
     if (!handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: directory });
     this.#refuseNested(display(handle.whereabouts()), []);
-    reserveIn([{ path: directory, access: "read-only" }]);
+    reserveIn([directory]);
     return { directory, method: "copy" };
   }
 

@@ -22,6 +22,12 @@ export function statePath(wanted?: string): string {
   return namedStatePath(wanted) ?? placeOfUser().path;
 }
 
+/** Where the state of this user's processes is, unless they were told another place, as this one may have been. */
+export function usualStatePaths(): string[] {
+  const { path, own } = placeOfUser();
+  return own === undefined || own === path ? [path] : [path, own];
+}
+
 /** State among the temporary files, and why. */
 export interface TemporaryState {
   readonly path: string;
