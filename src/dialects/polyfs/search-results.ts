@@ -1,5 +1,6 @@
 // Search results in an answer: lines below the head line of their file, or files, or counts.
 import type { CallContext } from "../../contract/context.ts";
+import { printable } from "../../contract/wording.ts";
 import { isNotebook } from "../../engine/document/notebook.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
@@ -45,7 +46,7 @@ export class FileResults implements Results {
       this.#counts.push({ given, count });
       return true;
     }
-    if (this.#page.takes()) this.#page.print(given, 1);
+    if (this.#page.takes()) this.#page.print(printable(given), 1);
     return !this.#page.full;
   }
 
@@ -55,7 +56,7 @@ export class FileResults implements Results {
     const all = `${counted(matches, "match", "matches")} in ${counted(this.#counts.length, "file")}`;
     if (matches > 0) this.#page.print(all, 0);
     for (const { given, count } of this.#counts.sort((a, b) => b.count - a.count)) {
-      if (this.#page.takes()) this.#page.print(`${given}: ${number(count)}`, 1);
+      if (this.#page.takes()) this.#page.print(`${printable(given)}: ${number(count)}`, 1);
     }
     return this.#page.end(counted(this.#page.shown, "file"), report);
   }
@@ -84,7 +85,8 @@ export class LineResults implements Results {
 
   async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
     const { version, source, isDocument, textOf } = await this.#inspect(path, whole);
-    const named = version === undefined ? path.given : `${path.given} · ${version}`;
+    const name = printable(path.given);
+    const named = version === undefined ? name : `${name} · ${version}`;
     const head = isNotebook(path.given)
       ? `${named} · lines of the JSON; read_file counts those of cells`
       : isDocument

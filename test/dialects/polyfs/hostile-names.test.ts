@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { grantCommands, plainWording, say, type Wording } from "../../../src/contract/wording.ts";
 import { wording } from "../../../src/dialects/polyfs/wording.ts";
 import { Fault, type FaultCode, type Faults } from "../../../src/engine/fault.ts";
+import { Fixture } from "./fixture.ts";
 
 const steering = "\x07\x1b[2K\x7f\u009b\u0085\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069";
 const name = `a\r\nFORGED ${steering}b`;
@@ -148,6 +149,20 @@ describe("the command that grants what a rule asks about", () => {
       expect(command).not.toContain("\n");
       const script = `polyfs() { printf %s "$2"; }; ${command}`;
       expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe(`/r/${at}`);
+    },
+  );
+});
+
+describe("a search", () => {
+  it.each(["content", "files", "count"])(
+    "prints the name of the file that it was given: %s",
+    async output => {
+      await using fixture = new Fixture({ [name]: "needle\n" });
+      const server = await fixture.serve();
+      const said = await server.says("search_text", { pattern: "needle", path: name, output });
+      expect(said).toContain("FORGED");
+      expect(said.split("\n").some(line => line.startsWith("FORGED"))).toBe(false);
+      expect(said).not.toMatch(misleading);
     },
   );
 });
