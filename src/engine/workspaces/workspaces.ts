@@ -19,7 +19,7 @@ import { type ForkLog, plainForkLog } from "./bases.ts";
 import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
-import { type DiffBudget, type ForkDifference, fileDifferences } from "./file-difference.ts";
+import { type ForkDifference, fileDifferences } from "./file-difference.ts";
 import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
@@ -396,7 +396,10 @@ export class Workspaces implements AsyncDisposable {
   async diff(
     record: WorkspaceRecord,
     opener: Opener,
-    { signal, ...budget }: DiffBudget & { readonly signal?: AbortSignal } = {},
+    {
+      signal,
+      ...budget
+    }: { readonly room?: number; readonly deleted?: boolean; readonly signal?: AbortSignal } = {},
   ): Promise<ForkDifference[]> {
     return await this.withTrees(record, opener, async trees => {
       const bases = await basesOf(trees, { store: this.store, log: this.forkLog });
