@@ -3,6 +3,7 @@
 import {
   copyFileSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -277,7 +278,7 @@ describe("earlier changes", () => {
       const happened: string[] = [];
       await watched(
         (call, [at]) => {
-          if (call === "flushLater") happened.push(`flush ${statSync(`/proc/self/fd/${at}`).ino}`);
+          if (call === "flushLater") happened.push(`flush ${fstatSync(Number(at)).ino}`);
           if (call === "rename") happened.push("rename");
           if (call === "unlink") happened.push("unlink");
         },
