@@ -210,7 +210,7 @@ async function sandbox(): Promise<Finding[]> {
 
 function directory({ path, access }: Grant): Finding {
   try {
-    using workspace = Workspace.open([{ path, access: "read-only" }]);
+    using workspace = Workspace.open([{ path, access: "read-only" }], { onlyLooks: true });
     const [root] = workspace.roots;
     const { kind, remote, freeBytes } = fileSystemOf(root?.path ?? path);
     const refusal = access === "read-write" ? refusalToWrite(root?.path ?? path) : undefined;
@@ -249,7 +249,7 @@ async function secrets(config: Config): Promise<Finding[]> {
     const dialect = await chooseDialect(config.dialect);
     const log = createLog(config["log-level"]);
     const policy = policyOf({ ...config, "policy-is-advisory": true }, dialect, log);
-    using workspace = Workspace.open(config.grants, { rules: policy });
+    using workspace = Workspace.open(config.grants, { rules: policy, onlyLooks: true });
     const { paths, isComplete } = readableSecrets(workspace);
     const rest = isComplete ? "" : " (not all files were checked)";
     if (paths.length === 0)

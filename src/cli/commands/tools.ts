@@ -51,7 +51,7 @@ export const tools = command({
 
 function offeredBy(dialect: Dialect, config: Config): Offered[] {
   const settings = settingsOf(config, dialect);
-  using workspace = Workspace.open(config.grants, { state: config["state-dir"] });
+  using workspace = Workspace.open(config.grants, { state: config["state-dir"], onlyLooks: true });
   return offeredTools(dialect, { workspace, settings }).map(tool => {
     const name = advertisedName(dialect, tool, settings);
     return { tool, name, tokens: tokensOf(listed(tool, name)) };
@@ -61,7 +61,7 @@ function offeredBy(dialect: Dialect, config: Config): Offered[] {
 function toolNamed(wanted: string, offered: readonly Offered[], dialect: Dialect, config: Config): Offered {
   const found = offered.find(({ tool, name }) => [tool.name, name].includes(wanted));
   if (found !== undefined) return found;
-  using workspace = Workspace.open(config.grants, { state: config["state-dir"] });
+  using workspace = Workspace.open(config.grants, { state: config["state-dir"], onlyLooks: true });
   const missing = missingTool(dialect, wanted, { workspace, settings: settingsOf(config, dialect) });
   throw new UsageError(missing?.reason ?? `there is no tool ${JSON.stringify(wanted)}`);
 }

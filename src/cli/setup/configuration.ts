@@ -108,7 +108,7 @@ function linkAt(workspace: Workspace, path: string): string | undefined {
 function openAbove(path: string, access: Grant["access"], state: string | undefined): Workspace {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     try {
-      return Workspace.open([{ path: directory, access }], { state });
+      return Workspace.open([{ path: directory, access }], { state, onlyLooks: access === "read-only" });
     } catch (error) {
       if (!Fault.is(error, "not_found") || dirname(directory) === directory) throw error;
     }

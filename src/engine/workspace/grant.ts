@@ -19,16 +19,25 @@ export interface Grant {
   readonly standsFor?: readonly string[] | undefined;
 }
 
+/** What matters of how a workspace is opened. */
+interface OpeningOptions {
+  readonly rules?: PolicySource | undefined;
+  readonly narrowing?: readonly PolicySource[] | undefined;
+  readonly onlyLooks?: boolean | undefined;
+}
+
 /** The same directory twice is one root; read-write wins. */
 export function openRoots(
   grants: readonly Grant[],
   caches: EngineCaches,
-  source?: PolicySource,
-  narrowing?: readonly PolicySource[],
+  { rules: source, narrowing, onlyLooks }: OpeningOptions = {},
 ): Root[] {
   const roots: Root[] = [];
   const rules = new Rules(source, narrowing);
-  reserveIn(grants.map(({ path }) => resolve(path)));
+  reserveIn(
+    grants.map(({ path }) => resolve(path)),
+    { makes: onlyLooks !== true },
+  );
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules, caches);
     if (liesInConcealed(root.handle)) {

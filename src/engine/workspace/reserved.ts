@@ -31,13 +31,16 @@ export function noteOwn(places: readonly string[]): void {
   for (const place of places) own.add(place);
 }
 
-/** Reserves those of the program's own directories that are in one of these. To be called before they are served. */
-export function reserveIn(roots: readonly string[]): void {
+/**
+ * Reserves those of the program's own directories that are in one of these. To be called before they are served. A command
+ * that only looks makes none: it is gone before another server can make one.
+ */
+export function reserveIn(roots: readonly string[], { makes = true } = {}): void {
   for (const place of new Set([...own, ...usualPlaces(process.env)])) {
     const path = canonical(place);
     if (!roots.some(root => isWithin(path, canonical(root)))) continue;
     reserved.add(place).add(display(path));
-    makeIfPossible(place);
+    if (makes) makeIfPossible(place);
     conceal(place);
   }
 }

@@ -39,6 +39,8 @@ import type { Stat } from "./stat.ts";
 import { readlinkSync } from "./system/calls.ts";
 
 export interface WritingOptions {
+  /** A command looks for a moment, and serves nobody: nothing is made in what it opens (reserved.ts). */
+  readonly onlyLooks?: boolean | undefined;
   /** Where journals and locks are kept. Default: `POLYFS_STATE_DIR`, or the user's state directory. */
   readonly state?: string | undefined;
   /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
@@ -97,7 +99,7 @@ export class Workspace implements Disposable {
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
     const attendance = attendanceAt(writing.state);
     const caches = new EngineCaches();
-    const roots = openRoots(grants, caches, writing.rules);
+    const roots = openRoots(grants, caches, writing);
     attendance.grant(roots);
     attendance.attend();
     return new Workspace(roots, writing, roots, {
@@ -153,8 +155,7 @@ export class Workspace implements Disposable {
       grants.map(({ path }) => path),
       this.#writing.state,
     );
-    const { rules, narrowing } = this.#writing;
-    const roots = openRoots(grants, this.#shared.caches, rules, narrowing);
+    const roots = openRoots(grants, this.#shared.caches, this.#writing);
     if (!entered) refuseDecidingFiles(roots, this.#writing.decidingFiles);
     this.#shared.attendance.grant(roots);
     const other = new Workspace(roots, this.#confined, roots, this.#shared);
