@@ -1,11 +1,20 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { notUtf8, nulWithin } from "../../src/engine/search/binary.ts";
 import { excludeGlobs, type GlobRules, includeGlobs } from "../../src/engine/search/globs.ts";
 import { grep } from "../../src/engine/search/grep.ts";
+import { written } from "../../src/engine/workspace/name.ts";
 import { hasProc } from "../setup/proc.ts";
 import { library, lines } from "./library.ts";
 import { all, byteSorted, Tree } from "./tree.ts";
@@ -133,6 +142,28 @@ describe("search", () => {
     const one = await all(grep(directory, { pattern: "needle" }, { file: "--pre=sh" }));
     expect(one.map(file => file.path)).toEqual(["--pre=sh"]);
   });
+
+  const bytes = ["1", "a", "\\xff", "\\x5c", "\xff", "\xc3", "e\xcc\x81", "\x01"];
+  it.each(bytes)(
+    "each file in %j is found once, whichever bytes its name consists of",
+    async directoryName => {
+      using tree = new Tree();
+      const below = (place: Buffer, name: string) =>
+        Buffer.concat([place, Buffer.from("/"), Buffer.from(name, "latin1")]);
+      const place = below(Buffer.from(tree.path), directoryName);
+      mkdirSync(place);
+      const expected = bytes.map(name => {
+        const path = below(place, name);
+        writeFileSync(path, "needle\n");
+        return written(path).slice(tree.path.length + 1);
+      });
+      using directory = tree.directory();
+      for (const limit of [undefined, 3, 100]) {
+        const files = await all(grep(directory, { pattern: "needle", literal: true }, { limit }));
+        expect(files.map(file => file.path)).toEqual(byteSorted(expected).slice(0, limit));
+      }
+    },
+  );
 
   it("exclusions leave directories out, also literal ones", async () => {
     using tree = new Tree({

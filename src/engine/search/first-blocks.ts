@@ -7,14 +7,14 @@ import type { FileBlock } from "./ripgrep-output.ts";
 const maxHeldBytes = 64 * 1024 * 1024;
 const lineOverhead = 200; // the cost of a line, or a file, besides its text
 
-/** A path's position in the order: as text, and as bytes where the text has replacement marks. */
+/** A path's position in the order. Written paths (workspace/name.ts) differ where their bytes do. */
 export interface PathPosition {
   readonly path: string;
-  readonly bytes: Buffer;
 }
 
 /** A file with hits, not yet opened by us. */
 export interface HitBlock extends PathPosition {
+  readonly bytes: Buffer;
   readonly lines: FileBlock["lines"];
   readonly proof: FileBlock["proof"];
   /** How many lines match. */
@@ -80,7 +80,7 @@ export class FirstBlocks {
 }
 
 function compare(a: PathPosition, b: PathPosition): number {
-  return compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes);
+  return compareBytes(a.path, b.path);
 }
 
 function costOf({ path, lines, proof }: HitBlock): number {

@@ -94,7 +94,7 @@ export async function* searchInProcess({
         hits += hitsOf(count, options);
       }
     }
-    behind = { path: entry.path, bytes: Buffer.from(entry.path) };
+    behind = { path: entry.path };
     if (hits >= limit) {
       report.stopped = "limit";
       break;
