@@ -178,6 +178,37 @@ describe("a log that is pruned", () => {
     expect(again.tree()).toEqual(a.tree());
   });
 
+  it("is pruned between the entries that a replica reads and their contents", async () => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "0\n", g: "0\n" });
+    const b = await fixture.machine("b");
+    b.line.isCut = true;
+    await edits(a, 20);
+    const once = (line: Machine["line"]) => {
+      line.afterEntries = async () => {
+        line.afterEntries = async () => {};
+        await prune(fixture.store);
+      };
+    };
+    b.line.isCut = false;
+    once(b.line);
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+    await edits(a, 20);
+    for (let call = 1; call <= 6; call++) {
+      let calls = 0;
+      const fresh = await fixture.machine(`fresh-${call}`, {}, {}, line => {
+        line.afterEntries = async () => {
+          if (++calls === call) await prune(fixture.store);
+        };
+      });
+      await fresh.replica.refresh("reads");
+      expect(fresh.tree()).toEqual(a.tree());
+      fresh.line.isCut = true;
+      await edits(a, 20);
+    }
+  });
+
   it("keeps what forks begin with", async () => {
     await using fixture = new Fixture();
     const a = await fixture.machine("a", { f: "0\n" });

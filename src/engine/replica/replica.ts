@@ -633,15 +633,30 @@ export class Replica implements Replication, AsyncDisposable {
       const known = Math.max(0, this.#revision - 1);
       const found = await this.#store.entries(this.id, known, batch);
       const [first] = found;
-      if (first?.isCheckpoint === true && first.revision > this.#revision) {
-        await this.#leap(first);
-        continue;
+      const leap = first?.isCheckpoint === true && first.revision > this.#revision ? first : undefined;
+      try {
+        if (leap !== undefined) {
+          await this.#leap(leap);
+          continue;
+        }
+        const entries = inSequence(this.id, found, known);
+        if (this.#revision > 0 && entries.length > 0) this.#assertSame(entries[0], this.#head);
+        for (const entry of entries) if (entry.revision > this.#revision) await this.#take(entry);
+        if (entries.length < batch) return;
+      } catch (error) {
+        if (!(await this.#isPrunedSince(error, leap?.revision))) throw error;
       }
-      const entries = inSequence(this.id, found, known);
-      if (this.#revision > 0 && entries.length > 0) this.#assertSame(entries[0], this.#head);
-      for (const entry of entries) if (entry.revision > this.#revision) await this.#take(entry);
-      if (entries.length < batch) return;
     }
+  }
+
+  /**
+   * Whether contents are missing because the log was pruned beyond a revision since it was read: then it has to be read
+   * again, and its checkpoint names what is left.
+   */
+  async #isPrunedSince(error: unknown, revision = this.#revision): Promise<boolean> {
+    if (!Fault.is(error, "store_unavailable") || error.data.reason !== "damaged") return false;
+    const [next] = await this.#store.entries(this.id, revision, 1);
+    return next?.isCheckpoint === true && next.revision > revision;
   }
 
   /** The same after an append was refused as stale. If nothing is missing, the head is not that of the log. In turn. */
