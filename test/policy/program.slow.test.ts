@@ -112,6 +112,7 @@ describe("a policy file", () => {
     ["an unknown key", { rules: [], deny: [] }, /'deny' is not a key/],
     ["an unknown access", { rules: [{ paths: ["a"], access: "hide" }] }, /rules\[0\]\.access/],
     ["a glob that matches nothing", { rules: [{ paths: ["a/../b"], access: "deny" }] }, /can match nothing/],
+    ["a glob of another tool", { rules: [{ paths: ["@(a|b)"], access: "deny" }] }, /write \{a,b\}/],
     ["a rule that says nothing", { rules: [{ paths: ["a"] }] }, /neither access nor ask/],
   ])("with %s is refused at the start", async (_, text, message) => {
     const { code, out } = await call(["--policy", policy(text)], "list_roots", {});

@@ -107,13 +107,20 @@ it.each([
   ["", "empty"],
   ["!", "empty"],
   ["a[b", "unclosed"],
-  ["a/../b", "matches_nothing"],
-  ["a//b", "matches_nothing"],
-  ["./", "matches_nothing"],
+  ["a/../b", "impossible"],
+  ["a//b", "impossible"],
+  ["./", "impossible"],
+  ["@(a|b)", "group"],
+  ["!(a)", "group"],
+  ["src/*(a|b)", "group"],
+  ["id_{1..3}", "brace_range"],
+  ["[z-a]", "backwards_range"],
+  ["@\\(a|b)", undefined],
+  ["app/(group)/**", undefined],
   ["**/*.key", undefined],
   ["dir/", undefined],
 ] as const)("the glob %j is %s", (glob, problem) => {
-  expect(problemOf(glob)).toBe(problem);
+  expect(problemOf(glob)?.is).toBe(problem);
 });
 
 const level = fc.constantFrom<AccessLevel>("deny", "mask", "read", "write");

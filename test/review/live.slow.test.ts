@@ -156,17 +156,21 @@ describe("questions of the policy", () => {
     expect((await foreign).isError).toBe(true);
   });
 
-  it("an answer can be made a rule, which is added to the file", async () => {
-    const { agent, page, policy } = await asking([rule]);
-    const stream = await page.events();
-    const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
-    const { data } = await stream.next("question");
-    const settled = await page.post(`api/questions/${data.id}`, { answer: "rule" });
-    expect(settled.json).toMatchObject({ outcome: "allowed", rule: { file: policy } });
-    expect((await call).isError).toBe(false);
-    const { rules } = JSON.parse(readFileSync(policy, "utf8"));
-    expect(rules).toMatchObject([rule, { ask: ["delete"] }]);
-  });
+  // The second is a notation of other globs, unless it is escaped.
+  it.each(["1.sql", "@(1).sql"])(
+    "an answer about %s can be made a rule, which is added to the file",
+    async name => {
+      const { agent, page, policy } = await asking([rule]);
+      const stream = await page.events();
+      const call = agent.call("write_file", { path: `migrations/${name}`, content: "uno\n" });
+      const { data } = await stream.next("question");
+      const settled = await page.post(`api/questions/${data.id}`, { answer: "rule" });
+      expect(settled.json).toMatchObject({ outcome: "allowed", rule: { file: policy } });
+      expect((await call).isError).toBe(false);
+      const { rules } = JSON.parse(readFileSync(policy, "utf8"));
+      expect(rules).toMatchObject([rule, { ask: ["delete"] }]);
+    },
+  );
 
   it("answers that several servers make rules at the same time are all added to the file", async () => {
     const { fixture, agent, page, policy } = await asking([rule]);

@@ -1,5 +1,7 @@
 // The policy file: a JSON object with rules, and examples that `polyfs policy test` checks. Its schema is published
 // as docs/policy.schema.json; what the schema cannot express (a glob that matches nothing) is checked here too.
+
+import { patternProblem } from "../../contract/problems.ts";
 import type { Infer, ObjectSchema } from "../../contract/schema.ts";
 import { tool } from "../../contract/tool.ts";
 import { validate } from "../../contract/validate.ts";
@@ -74,13 +76,10 @@ const checker = tool({
   run: () => ({ content: [] }),
 });
 
-const problems: { readonly [problem in GlobProblem]: string } = {
-  empty: "is empty",
-  too_long: "is longer than 4096 bytes",
-  unclosed: "has an unclosed [ or {",
-  too_many_alternatives: "expands to more than 1024 alternatives",
-  matches_nothing: "can match nothing: a path has no empty, . or .. component",
-};
+function sayProblem(problem: GlobProblem): string {
+  if (problem.is === "impossible") return "can match nothing: a path has no empty, . or .. component";
+  return `is not a valid glob: ${patternProblem(problem)}`;
+}
 
 /** The rules of a text, or its errors, one sentence each. */
 export function parsePolicy(
@@ -109,7 +108,7 @@ export function parsePolicy(
 function wrongWith(rule: PolicyDocument["rules"][number], at: string): string[] {
   const globs = rule.paths.flatMap((glob, i) => {
     const problem = problemOf(glob);
-    return problem === undefined ? [] : [`${at}.paths[${i}] ${JSON.stringify(glob)} ${problems[problem]}`];
+    return problem === undefined ? [] : [`${at}.paths[${i}] ${JSON.stringify(glob)} ${sayProblem(problem)}`];
   });
   if (rule.paths.every(glob => glob.startsWith("!")))
     globs.push(`${at}.paths only excludes: nothing matches`);

@@ -51,5 +51,5 @@ function rulesFor(needs: readonly Need[], existing: readonly DocumentRule[]): Do
 
 /** A glob that matches exactly this path. */
 function literal(path: string): string {
-  return path.replace(/[\\*?[\]{},!]/g, "\\$&");
+  return path.replace(/[\\*?[\]{}(,!]/g, "\\$&");
 }

@@ -1,7 +1,9 @@
 // The globs of one rule. Paths are compared in Unicode normal form C and without regard to case: on a file system that
 // folds names, `.ENV` opens `.env`, and a rule must not depend on which file system that is.
 
+import type { PatternProblem } from "../fault.ts";
 import { expandBraces, isBalanced } from "../glob/braces.ts";
+import { foreignIn } from "../glob/foreign-glob.ts";
 import { Pattern } from "../glob/pattern.ts";
 import { once } from "../once.ts";
 import { isAscii } from "../text/ascii.ts";
@@ -11,7 +13,7 @@ const maxPatternBytes = 4096;
 const maxAlternatives = 1024;
 
 /** Why a glob can match nothing, or is not one. */
-export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternatives" | "matches_nothing";
+export type GlobProblem = PatternProblem | { readonly is: "impossible" };
 
 /** A path, folded: its names below the root, and the paths of it and of the directories above it. */
 export interface FoldedPath {
@@ -72,11 +74,14 @@ export function foldedForms(path: string): readonly string[] {
 
 export function problemOf(glob: string): GlobProblem | undefined {
   const bare = glob.startsWith("!") ? glob.slice(1) : glob;
-  if (bare.trim() === "") return "empty";
-  if (Buffer.byteLength(bare) > maxPatternBytes) return "too_long";
-  if (!isBalanced(bare)) return "unclosed";
+  if (bare.trim() === "") return { is: "empty" };
+  if (Buffer.byteLength(bare) > maxPatternBytes)
+    return { is: "too_long", limit: maxPatternBytes, unit: "bytes" };
+  if (!isBalanced(bare)) return { is: "unclosed" };
+  const foreign = foreignIn(glob);
+  if (foreign !== undefined) return foreign;
   const alternatives = expandBraces(bare, maxAlternatives);
-  if (alternatives === undefined) return "too_many_alternatives";
+  if (alternatives === undefined) return { is: "too_many_alternatives", limit: maxAlternatives };
   // A path has no empty, `.` or `..` component once it is resolved.
   const impossible = (text: string) =>
     text.includes("\0") ||
@@ -86,7 +91,7 @@ export function problemOf(glob: string): GlobProblem | undefined {
         (name, i) =>
           name === "." || name === ".." || (name === "" && i > 0 && i < text.split("/").length - 1),
       );
-  return alternatives.every(impossible) ? "matches_nothing" : undefined;
+  return alternatives.every(impossible) ? { is: "impossible" } : undefined;
 }
 
 /** Compiles globs that `problemOf` finds nothing wrong with. Relative ones are read below every root. */

@@ -9,8 +9,8 @@
 // - `+(a|b)` and the like are plain characters.
 import { Fault, type PatternProblem } from "../fault.ts";
 import { expandBraces, isBalanced } from "../glob/braces.ts";
+import { foreignIn } from "../glob/foreign-glob.ts";
 import { Pattern } from "../glob/pattern.ts";
-import { foreignIn } from "./foreign-glob.ts";
 
 const maxPatternBytes = 4096;
 const maxAlternatives = 1024;

@@ -1,7 +1,7 @@
-// Glob notations of other tools that polyfs does not support. As plain characters they would match nothing, which would
-// mislead the caller; so they are refused with a suggestion.
+// Glob notations of other tools that polyfs does not support. As plain characters they would match nothing: a search
+// would find nothing, and a rule would protect nothing. So they are refused with a suggestion.
 import type { PatternProblem } from "../fault.ts";
-import { classEnd } from "../glob/braces.ts";
+import { classEnd } from "./braces.ts";
 
 const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
 /** `*(1)` and `?(1)` may well be a name with parentheses after a wildcard; with a bar inside they are not. */
