@@ -188,9 +188,16 @@ describe("polyfs history and polyfs undo", () => {
   });
 
   it("report that there are no changes", () => {
-    const { run } = project();
+    const { root, run } = project();
     expect(run("history")).toEqual({ code: 0, stdout: "", stderr: "polyfs: no changes are recorded here\n" });
-    expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to undo\n" });
+    expect(run("undo")).toMatchObject({
+      code: 1,
+      stderr: `polyfs: there is no change to undo in ${root}; --workspace DIR names another directory\n`,
+    });
+    expect(run("undo", "--since", "yesterday")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--since needs a time"),
+    });
   });
 
   it("a path that does not exist and has no history is refused; a deleted one has a history", () => {

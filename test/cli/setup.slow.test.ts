@@ -98,7 +98,10 @@ describe("polyfs setup", () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, "utf8")).toContain("polyfs");
     expect(run("setup", "cursor", "--yes").stdout).toContain("nothing to change");
-    expect(run("setup", "cursor", "--remove", "--yes").code).toBe(0);
+    const removal = run("setup", "cursor", "--remove", "--yes");
+    expect(removal.code).toBe(0);
+    expect(removal.stdout).toContain("Restart Cursor");
+    expect(removal.stdout).not.toContain("Turn it on");
     expect(readFileSync(path, "utf8")).toBe(text);
     expect(run("setup", "cursor", "--remove", "--yes").stdout).toContain("no entry");
   });
@@ -203,6 +206,7 @@ describe("polyfs setup", () => {
   it("reports mistakes before it writes anything", () => {
     const { run } = home();
     expect(run("setup", "cursr").stderr).toContain("did you mean cursor?");
+    expect(run("setup", "--print", "Claude Desktop").stderr).toContain("did you mean claude-desktop?");
     expect(run("setup", "cursor", "/no/such", "--yes").stderr).toBe("polyfs: no such directory: /no/such\n");
     expect(run("setup", "cursor", "/", "--yes").stderr).toContain("whole filesystem");
     expect(run("setup", "cursor", "--dialect=fss", "--yes").stderr).toContain("unknown dialect");

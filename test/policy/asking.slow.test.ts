@@ -113,7 +113,9 @@ describe("a change that a rule asks about", () => {
     await new Promise(resolve => setTimeout(resolve, 300));
     expect((await write(client)).isError).toBe(false);
     expect((await polyfs("grants")).out).toContain("write");
-    expect((await polyfs("revoke", join(root, "migrations"))).code).toBe(0);
+    const revoked = await polyfs("revoke", join(root, "migrations"));
+    expect(revoked.code).toBe(0);
+    expect(revoked.out).toMatch(/^revoked .*migrations/);
     await new Promise(resolve => setTimeout(resolve, 300));
     expect((await write(client)).isError).toBe(true);
   });

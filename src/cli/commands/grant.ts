@@ -93,6 +93,8 @@ export const revoke = command({
     if (after.length === before.length)
       throw new UsageError(`there is no grant ${which ?? ""}; polyfs grants lists them`);
     writeGrants(file, after);
+    for (const one of before.filter(one => !after.includes(one)))
+      await print(process.stdout, `revoked ${line(one)}`);
     return 0;
   },
 });

@@ -23,7 +23,7 @@ import { whereTheUserStands } from "./standing.ts";
 
 export const policy = command({
   name: "policy",
-  operands: "explain PATH... | test [FILE] | schema",
+  operands: "explain PATH... | test FILE | schema",
   description:
     "explain prints what the rules allow for a path, and which rule decides, for a server of the same directories (default: the working directory). test runs the examples in a policy file. schema prints the JSON Schema of the file.",
   own: {

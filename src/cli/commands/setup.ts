@@ -97,9 +97,9 @@ function wanted({ operands, line }: Given): { chosen?: string; directories: read
   const [first = ""] = operands;
   const chosen = names.includes(first) ? first : undefined;
   const named = chosen === undefined ? operands : operands.slice(1);
-  if (chosen === undefined && /^[a-z-]+$/.test(first) && !isThere(resolve(first)))
+  if (chosen === undefined && /^[^/\\~]+$/.test(first) && !isThere(resolve(first)))
     throw new UsageError(
-      `no client and no directory ${JSON.stringify(first)}${suggestion(first, names)}; clients: ${names.join(", ")}`,
+      `no client and no directory ${JSON.stringify(first)}${suggestion(first.toLowerCase(), names)}; clients: ${names.join(", ")}`,
     );
   const directories = named.map(word => resolve(fromHome(word)));
   return {
@@ -178,10 +178,7 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
     name = (remove ? nameToRemove(servers, wish, anywhere) : nameFor(servers, wish)) ?? name;
     const edited = remove ? format.remove(text, name) : format.put(text, name, entryFor(client, name));
     if (edited === text) {
-      await print(
-        process.stdout,
-        `${title}: ${own.has("remove") ? "no entry" : "nothing to change"} (${file})\n`,
-      );
+      await print(process.stdout, `${title}: ${remove ? "no entry" : "nothing to change"} (${file})\n`);
       return 0;
     }
     const from = configuration.bytes === undefined ? "/dev/null" : file;
@@ -196,7 +193,7 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
     const backup = await writeConfiguration(configuration, edited, config["state-dir"]);
     await print(
       process.stdout,
-      `Written.${backup === undefined ? "" : ` As it was: ${backup}`}\n${client.afterwards}\n`,
+      `Written.${backup === undefined ? "" : ` As it was: ${backup}`}\n${remove ? `Restart ${title}, which may still run it.` : client.afterwards}\n`,
     );
     return 0;
   } catch (error) {

@@ -66,7 +66,8 @@ async function beginning(workspace: Workspace, text: string): Promise<ListStart>
   if (ago !== undefined) return listStart(undefined, Date.now() - ago);
   const time = writtenDate(text);
   if (!Number.isNaN(time)) return listStart(undefined, time);
-  if (/^[0-9a-z]{6,}$/.test(text)) return listStart(await changeNamed(workspace, text));
+  await workspace.othersRecorded();
+  if (workspace.archive.changes.get(text) !== undefined) return listStart(await changeNamed(workspace, text));
   throw new UsageError(
     `--since needs a time such as 30m, 2h or 1d, a date, or a change's id, not ${JSON.stringify(text)}`,
   );

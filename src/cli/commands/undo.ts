@@ -14,7 +14,7 @@ import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
 import { publishing } from "../replica-directory.ts";
 import { isThere } from "../setup/configuration.ts";
-import { styleOf } from "../style.ts";
+import { styleOf, visibleName } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { chooseHunks } from "./choose-hunks.ts";
 import { command, directoryOptions } from "./command.ts";
@@ -129,6 +129,11 @@ function refusal(workspace: Workspace): (error: unknown) => Promise<never> {
     }
     if (id !== "" && record === undefined && (await listChanges(workspace, { limit: 1 })).length > 0)
       throw new UsageError(`there is no change ${id}; see polyfs history`);
+    if (id === "") {
+      const places = workspace.roots.map(root => visibleName(root.path)).join(", ");
+      const message = `there is no change to undo in ${places}; --workspace DIR names another directory`;
+      throw new Fault("invalid_argument", { message });
+    }
     throw error;
   };
 }

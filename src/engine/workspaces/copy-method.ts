@@ -48,6 +48,7 @@ async function overlayFails(place: string): Promise<string | undefined> {
     work: "work",
     at: "tree",
   });
-  if (failed !== undefined) return failed.replace(/^mount: \S+ /, "");
+  // A second line of mount(8) points to the log of the kernel.
+  if (failed !== undefined) return failed.replace(/^mount: \S+ /, "").replace(/\.?\s+dmesg\(1\).*$/s, "");
   return unmount(place, "tree");
 }
