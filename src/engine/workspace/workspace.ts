@@ -39,7 +39,7 @@ import type { Stat } from "./stat.ts";
 import { readlinkSync } from "./system/calls.ts";
 
 export interface WritingOptions {
-  /** A command looks for a moment, and serves nobody: nothing is made in what it opens (reserved.ts). */
+  /** For a command that reads and exits: no directory is made in what it opens (reserved.ts). */
   readonly onlyLooks?: boolean | undefined;
   /** Where journals and locks are kept. Default: `POLYFS_STATE_DIR`, or the user's state directory. */
   readonly state?: string | undefined;

@@ -3,8 +3,8 @@
 //
 // An entry that was pruned is an empty file: its name stays, because the revision is found by names, and a program that
 // knows nothing of pruning finds a damaged entry and stops. A checkpoint is a file beside the log. Each process that
-// prunes makes one under a name of its own, and relies on no other: that one may be withdrawn. The last in the order of
-// names counts, and only whoever made a later one removes an earlier one. Entries are emptied from the first one on.
+// prunes makes one under a name of its own, and relies on no other, which may be withdrawn. The last in the order of
+// names counts, and a process removes only checkpoints before its own. Entries are emptied from the first one on.
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";

@@ -50,7 +50,7 @@ export class Registry {
     const made: About = { id, name, ...(parent && { parent }), created: Date.now(), about };
     await create(join(own, "about"), own, made);
     await flushDirectory(this.#workspaces);
-    // Whoever prunes looks for forks once the checkpoint is there: one of the two sees the other.
+    // Pruning looks for forks after it has made the checkpoint, so one of the two sees the other.
     const pruned = parent && this.log(parent.workspace).checkpoint?.revision;
     if (pruned !== undefined && parent !== undefined && parent.revision < pruned) {
       this.remove(id);

@@ -6,8 +6,8 @@
 //   w/<id>/log/<revision, 12 digits>  its entries
 //   w/<id>/log~/<revision>-<…>        takes the place of entries that were pruned, up to that revision: a checkpoint
 //
-// Each process that prunes makes a checkpoint under a key of its own, and relies on no other: that one may be withdrawn.
-// The last in the order of keys counts, and only whoever made a later one removes an earlier one.
+// Each process that prunes makes a checkpoint under a key of its own, and relies on no other, which may be withdrawn.
+// The last in the order of keys counts, and a process removes only checkpoints before its own.
 import { randomBytes } from "node:crypto";
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
@@ -140,7 +140,7 @@ export class S3Store implements WorkspaceStore {
     const id = randomBytes(10).toString("hex");
     const said: AboutWorkspace = { id, name, ...(parent && { parent }), about };
     await this.#bucket.put(`w/${id}/about`, encoded(said));
-    // Whoever prunes looks for forks once the checkpoint is there: one of the two sees the other.
+    // Pruning looks for forks after it has made the checkpoint, so one of the two sees the other.
     const checkpoint = parent && (await this.#head(parent.workspace)).checkpoint;
     if (parent !== undefined && checkpoint !== undefined && parent.revision < prunedBy(checkpoint)) {
       await this.#bucket.remove(`w/${id}/about`);

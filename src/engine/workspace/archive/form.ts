@@ -1,6 +1,6 @@
 // Checks of values that were read from the disk: a wrong bit may have hit the name of a field or its value, and the file
 // may come from anywhere. A type that is kept on the disk has a check for each of its fields, so whatever reads it can
-// rely on the types. Fields that nobody knows are left alone: a newer version may have written them.
+// rely on the types. Unknown fields are ignored: a newer version may have written them.
 
 export type Check<T> = (value: unknown) => value is T;
 

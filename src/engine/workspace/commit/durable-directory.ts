@@ -1,6 +1,6 @@
 // A name in a directory is durable only with the names of all directories that lead there: after a power cut, what is in
-// a directory that its parent does not name is lost. So whoever flushes a directory flushes those above it, too, up to
-// the first that has not changed for a while. The process that made them (this one, another, recovery, or another
+// a directory that its parent does not name is lost. So a flush of a directory includes those above it, up to the
+// first that has not changed for a while. The process that made them (this one, another, recovery, or another
 // program) may not have flushed them yet, and its journal may outlast the one that relies on this flush.
 import { constants } from "node:fs";
 import { dirname } from "node:path";

@@ -185,8 +185,8 @@ export class StateDirectory {
 
   /**
    * Gives back what a process, dead or this one, has taken over and not finished, with all locks: its recovery was cut
-   * short. Whoever removes the folder of a process does this first, because the journals in it may be the only copy of
-   * answered changes.
+   * short. To be called before the folder of a process is removed: the journals in it may be the only copy of answered
+   * changes.
    */
   release(folder: string): void {
     for (const name of takenBy(folder))
