@@ -13,7 +13,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../test/store/postgres-server.ts";
 import { type Answer, NoAnswer } from "../client/client.ts";
 import { HttpServer, messageIn } from "../client/http-client.ts";
@@ -120,11 +119,9 @@ export class Cluster implements AsyncDisposable {
       ...["--max-concurrent-calls", "1000"],
       ...(this.#token === "" ? [] : ["--tokens", this.#tokens, "--max-requests-per-minute", "1000000"]),
     ];
-    const ahead = secondsAhead(i);
-    const clock =
-      this.#clock && ahead !== 0
-        ? { ...this.#clock, FAKETIME: `${ahead > 0 ? "+" : "-"}${Math.abs(ahead)}s` }
-        : {};
+    // The second replica's clock is an hour ahead, the third one's an hour behind.
+    const offset = [undefined, "+3600s", "-3600s"][i % 3];
+    const clock = this.#clock && offset ? { ...this.#clock, FAKETIME: offset } : {};
     const place = this.#places[i];
     const server = new HttpServer(
       ...([this.root(i), join(this.base, `state${i}`), args, clock] as const),
@@ -155,34 +152,6 @@ export class Cluster implements AsyncDisposable {
 
   get hasClocks(): boolean {
     return this.#clock !== undefined;
-  }
-
-  /** That the clock of each replica is as far ahead as it should be: what makes it so may not work everywhere. */
-  async assertClocks(): Promise<void> {
-    for (let i = 0; i < this.count; i++) {
-      const { headers } = await fetch(new URL("/healthz", await this.url(i)));
-      const seconds = (Date.parse(headers.get("date") ?? "") - Date.now()) / 1000;
-      if (!(Math.abs(seconds - secondsAhead(i)) < 60)) throw new Error(`replica ${i} is ${seconds} s ahead`);
-    }
-  }
-
-  /** Makes every entry a day older, and every object that was not used just now: what a writer has put must stay. */
-  async age(): Promise<boolean> {
-    if (this.database === undefined) return false;
-    const client = new pg.Client({ connectionString: this.#store, connectionTimeoutMillis: 5000 });
-    client.on("error", () => {});
-    try {
-      await client.connect();
-      await client.query("update polyfs_entry set time = time - interval '1 day'");
-      await client.query(
-        "update polyfs_object set used = used - interval '1 day' where used < now() - interval '1 minute'",
-      );
-      return true;
-    } catch {
-      return false; // the database is down
-    } finally {
-      await client.end().catch(() => {});
-    }
   }
 
   /** Cuts a replica off from the database, and connects it again. False if there is nothing to cut. */
@@ -257,11 +226,6 @@ export class Cluster implements AsyncDisposable {
     this.#network?.[Symbol.dispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
-}
-
-/** The second replica's clock is an hour ahead, the third one's an hour behind. */
-function secondsAhead(replica: number): number {
-  return [0, 3600, -3600][replica % 3] ?? 0;
 }
 
 /** Settings with which the database can be reached from the network of each replica. */

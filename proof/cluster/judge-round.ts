@@ -29,7 +29,7 @@ const directory = "/";
 
 /** What is wrong, in sentences. */
 export async function judgeRound(round: Round): Promise<string[]> {
-  const log = readLog(round);
+  const log = await readLog(round);
   const problems = [...log.problems];
   for (const [name, machine] of round.machines) {
     const there = new Map(
@@ -169,19 +169,22 @@ function isNeeded(deed: RoundDeed, token: string, path: string, round: Round): b
   }
 }
 
-function readLog({ log, contents, deeds, isLocal }: Round): ReadLog {
+async function readLog({ fixture: { store }, deeds, isLocal }: Round): Promise<ReadLog> {
+  const info = await store.find("w");
+  if (info === undefined) throw new Error("the workspace is not in the store");
   const tree = new Map<string, string>();
   const first = new Map<string, ReadEntry>();
   const entries: ReadEntry[] = [];
   const problems: string[] = [];
-  for (const { id, body, revision } of log) {
+  for (const { id, body, revision } of await store.entries(info.id, 0, 100_000)) {
     const { by, operations } = JSON.parse(body) as { by: By; operations: readonly Operation[] };
     const before = new Set(tokensIn(tree.get("f") ?? ""));
     const added = new Set<string>();
     const old = new Map(tree); // what is copied or moved was there before the entry
     for (const operation of operations) {
       const hash = "hash" in operation ? operation.hash : undefined;
-      const text = contents.get(hash ?? "") ?? "";
+      const bytes = hash === undefined ? undefined : await store.get(info.id, hash);
+      const text = bytes === undefined ? "" : Buffer.from(bytes).toString();
       fold(tree, old, operation, text);
       for (const token of tokensIn(text)) if (!first.has(token)) added.add(token);
     }

@@ -1,7 +1,6 @@
 // Two machines in one process share a store through a line that fails at chosen moments. On each, tools change files,
 // commands run beside each other, and a program writes. At every moment of a send or a pull something else may happen:
-// a command writes, the other machine sends first, the answer is lost, the request arrives late, the line is cut, the log
-// is pruned.
+// a command writes, the other machine sends first, the answer is lost, the request arrives late, the line is cut.
 //
 // Every piece of work writes tokens of its own. In `f`, each author inserts below a line that only it uses, so nothing
 // overlaps there. The other files are anyone's.
@@ -24,9 +23,6 @@ import type { Tool } from "../../src/contract/tool.ts";
 import { Fault } from "../../src/engine/fault.ts";
 import { Before, record } from "../../src/engine/history/footprint.ts";
 import { undo } from "../../src/engine/history/undo.ts";
-import { pruneLogs } from "../../src/engine/replica/prune-logs.ts";
-import { Turns } from "../../src/engine/replica/turns.ts";
-import type { LogEntry, WorkspaceStore } from "../../src/engine/store/store.ts";
 import { isRelated } from "../../src/engine/workspace/within.ts";
 import type { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { Fixture, type Machine } from "../../test/replica/fixture.ts";
@@ -89,12 +85,7 @@ export class Round implements AsyncDisposable {
   readonly reset = new Set<string>();
   /** Machines that were started again. What others did before is in their trees, and may not be in their history. */
   readonly restarted = new Set<string>();
-  /** The log as it was before it was pruned, with its contents. */
-  readonly log: LogEntry[] = [];
-  readonly contents = new Map<string, string>();
   readonly isLocal: boolean;
-  readonly #isPruned: boolean;
-  readonly #pruning = new Turns();
   readonly #chance: Chance;
   readonly #machines = new Map<string, Machine>();
   /** Of tools, on either machine. */
@@ -109,7 +100,6 @@ export class Round implements AsyncDisposable {
   constructor(chance: Chance) {
     this.#chance = chance;
     this.isLocal = this.#once(6);
-    this.#isPruned = this.#once(2);
   }
 
   static async run(chance: Chance): Promise<Round> {
@@ -135,18 +125,13 @@ export class Round implements AsyncDisposable {
       this.events.push(`${name} warns: ${text}`);
       if (/whole copy|^f was changed here/.test(text)) this.reset.add(name);
     };
-    // What was pruned reaches it as one difference, without the changes.
-    const info = (text: string) => {
-      this.events.push(`${name} says: ${text}`);
-      if (text.includes("were pruned")) this.restarted.add(name);
-    };
     const isDeaf = this.#once(2);
     const durability = this.isLocal && name === "a" ? ("local" as const) : undefined;
     this.#isRestarting = true;
     const machine = await this.fixture.machine(
       name,
       content,
-      { warn, info, ...(durability && { durability }) },
+      { warn, ...(durability && { durability }) },
       line => {
         line.isDeaf = isDeaf;
         line.beforeAppend = () => this.#meanwhile(name, "before an append");
@@ -182,40 +167,6 @@ export class Round implements AsyncDisposable {
         await this.#act(name);
     }
     if (this.#once(3)) this.#heal();
-    if (this.#once(3)) await this.#prune();
-  }
-
-  /** What others have written, and what they have read, may both be on their way. */
-  async #prune(): Promise<void> {
-    if (!this.#isPruned) return;
-    const changes = this.#chance.pick([1, 1, 2, 4]);
-    await this.#pruning.take(async () => {
-      await this.#remember();
-      const seen = this.log.length;
-      const store = new Proxy<WorkspaceStore>(this.fixture.store, {
-        get(target, key: keyof WorkspaceStore) {
-          if (key !== "prunable") return (target[key] as () => unknown).bind(target);
-          return async (id: string, ms: number) => Math.min(seen, await target.prunable(id, ms));
-        },
-      });
-      const { entries } = await pruneLogs(store, { changes, ms: 0 });
-      if (entries > 0) this.events.push(`-- ${entries} changes are pruned`);
-    });
-  }
-
-  /** Reads what was appended since. */
-  async #remember(): Promise<void> {
-    const { store } = this.fixture;
-    const info = await store.find("w");
-    if (info === undefined) return;
-    for (const entry of await store.entries(info.id, this.log.length, 100_000)) {
-      if (entry.revision !== this.log.length + 1) throw new Error(`revision ${entry.revision} was not seen`);
-      this.log.push(entry);
-      for (const hash of entry.objects) {
-        const bytes = this.contents.get(hash) ?? (await store.get(info.id, hash));
-        this.contents.set(hash, Buffer.from(bytes ?? "").toString());
-      }
-    }
   }
 
   #heal(): void {
@@ -261,7 +212,6 @@ export class Round implements AsyncDisposable {
     for (const command of this.#running)
       if (command.deed.machine === name && this.#once(2)) this.#commandWrites(command);
     if (this.#once(3)) await this.#tool(other);
-    if (this.#once(3)) await this.#prune();
     if (this.#once(5)) for (const command of this.#running) if (this.#once(2)) command.end();
     if (when.startsWith("before") && this.#once(3)) {
       const how = this.#chance.pick(["isCut", "losesNext", "losesNext", "delaysNext", "delaysNext"] as const);
@@ -526,9 +476,7 @@ export class Round implements AsyncDisposable {
         await replica.refresh("writes");
       }
     for (const { replica } of this.#machines.values()) await replica.refresh("writes");
-    await this.#pruning.take(() => this.#remember());
     this.#machines.set("c", await this.fixture.machine("c"));
-    if (this.#isPruned) this.restarted.add("c");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -37,8 +37,7 @@ export const clusterSuite: Suite = {
       tally.skipped("CL0", "no file system can be mounted: the disk of the database never fills");
     if (!cluster.hasNetworks)
       tally.skipped("CL0", "no network namespaces can be made: proxies are cut instead of links");
-    if (cluster.hasClocks) await tally.attempt("CL0 clocks", () => cluster.assertClocks());
-    else tally.skipped("CL0", "libfaketime is not installed: the clocks agree");
+    if (!cluster.hasClocks) tally.skipped("CL0", "libfaketime is not installed: the clocks agree");
     const end = Date.now() + minutes * 60_000;
     const isOver = () => Date.now() > end;
     const [deeds] = await Promise.all([
@@ -113,23 +112,15 @@ async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: (
   );
 }
 
-/**
- * What is no longer needed is collected while agents write, with the shortest grace period there is; and the log is
- * pruned, as if a day had passed.
- */
-async function collect(cluster: Cluster, { chance, say }: Trial, isOver: () => boolean): Promise<void> {
-  let [times, pruned, refused] = [0, 0, 0];
-  for (; !isOver(); await pause(chance.below(6000))) {
-    const isAged = chance.below(2) === 0 && (await cluster.age());
-    const kept = isAged ? ["--keep-changes", String(chance.pick([1, 5, 50, 500]))] : [];
+/** What is no longer needed is collected while agents write, with the shortest grace period there is. */
+async function collect(cluster: Cluster, { say }: Trial, isOver: () => boolean): Promise<void> {
+  let [times, refused] = [0, 0];
+  for (; !isOver(); await pause(3000)) {
     // It is refused while the database is down.
-    if (!(await cluster.tryCommand("store", "gc", "--grace", "10m", ...kept))) refused++;
-    else if (isAged) pruned++;
-    else times++;
+    if (await cluster.tryCommand("store", "gc", "--grace", "10m")) times++;
+    else refused++;
   }
-  say(
-    `the store was collected ${times} times, and pruned ${pruned} times; ${refused} times it could not be used`,
-  );
+  say(`the store was collected ${times} times; ${refused} times it could not be used`);
 }
 
 /** Until every replica answers and has what the store has. */

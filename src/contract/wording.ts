@@ -51,7 +51,6 @@ const storeFailure: Record<Faults["store_unavailable"]["reason"], string> = {
   conditions:
     "The bucket ignores conditional writes, so edits could be lost; use a service that supports If-None-Match",
   damaged: "The shared store is damaged; run `polyfs store check`",
-  pruned: "The shared store no longer has changes that this server lacks; start the server again",
   invalid: "The shared store cannot be used this way",
 };
 

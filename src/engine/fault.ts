@@ -315,8 +315,6 @@ export type StoreFailure =
   | "schema"
   | "conditions"
   | "damaged"
-  /** A copy lacks changes that are no longer there. */
-  | "pruned"
   | "invalid";
 
 export interface MergeConflict {

@@ -66,10 +66,10 @@ describe("the store in a bucket", () => {
   });
 
   it("has the entries or the checkpoint, whichever request of a pruning fails, and a collection finishes it", async () => {
+    await using fixture = new Fixture();
     for (let failing = 1, failed = true; failed; failing++) {
-      await using fixture = new Fixture();
       await using store = await fixture.open();
-      const made = await store.create({ name: "a" });
+      const made = await store.create({ name: `w${failing}` });
       if (typeof made === "string") throw new Error(made);
       const written = ["a", "b", "c", "d"].map(text => entry(text, [object(text)]));
       for (const [i, one] of written.entries())

@@ -1,7 +1,5 @@
 // `polyfs store …`: what people who run a shared store do with it.
 import { resolve } from "node:path";
-import { pruneLogs, type Retention } from "../../engine/replica/prune-logs.ts";
-import { errorText } from "../../engine/replica/store-faults.ts";
 import { copyStore } from "../../engine/store/copy-store.ts";
 import {
   migrateStore,
@@ -32,19 +30,11 @@ export const store = command({
   name: "store",
   operands: `${Object.keys(verbs).join("|")} [DIR]`,
   description:
-    "Manages a shared store. migrate creates or upgrades its tables, even while servers run; check reports damage; gc removes unreferenced objects, and old changes where --keep or --keep-changes says which stay; list prints the workspaces; export and import copy everything to and from a directory, which is itself a store.",
+    "Manages a shared store. migrate creates or upgrades its tables, even while servers run; check reports damage; gc removes unreferenced objects; list prints the workspaces; export and import copy everything to and from a directory, which is itself a store.",
   own: {
     grace: {
       value: "TIME",
       help: "With gc: keep dropped workspaces and unreferenced objects for this long (1d)",
-    },
-    keep: {
-      value: "TIME",
-      help: "With gc: remove changes from the log that are older than this. The files stay; undo and history lose them",
-    },
-    "keep-changes": {
-      value: "N",
-      help: "With gc: remove changes from the log except the last N of each workspace; with --keep, also those that are younger stay",
     },
     "dry-run": { help: "With gc: only print what would be removed" },
     json: { help: "Print JSON" },
@@ -54,7 +44,6 @@ export const store = command({
     ["polyfs store migrate --store postgres://polyfs@db/polyfs", "set up a new store, or update it"],
     ["polyfs store check", "look for damage in the store that POLYFS_STORE names"],
     ["polyfs store gc --grace 7d --dry-run", "print what would be removed"],
-    ["polyfs store gc --keep 30d --keep-changes 1000", "remove older changes than both"],
     ["polyfs store export /backup/polyfs", "copy everything into a directory"],
   ],
   most: 2,
@@ -100,36 +89,15 @@ async function gc(given: Given): Promise<number> {
     throw new UsageError(
       `--grace needs a time such as 2h or 7d, of 10m or more, not ${JSON.stringify(wanted)}`,
     );
-  const retention = retentionOf(given, graceMs);
   await using opened = await openWorkspaceStore(storeOf(given));
   const dryRun = given.own.has("dry-run");
-  const pruned = retention && (await pruneLogs(opened, retention, { dryRun }));
   const { workspaces, objects, bytes } = await opened.collect({ graceMs, dryRun });
-  const changes = pruned && `${pruned.entries} changes (${humanSize(pruned.bytes)}), `;
-  const what = `${changes ?? ""}${workspaces} dropped workspaces and ${objects} objects (${humanSize(bytes)})`;
-  const skipped = (pruned?.skipped ?? []).map(({ workspace, cause }) => {
-    const why = cause === undefined ? "the list of its files is too large" : errorText(cause);
-    return `${workspace}: ${why}`;
-  });
-  const notes = skipped.map(one => `\nnot pruned: ${one}`);
+  const what = `${workspaces} dropped workspaces and ${objects} objects (${humanSize(bytes)})`;
   return await told(
     given,
-    { ...(pruned && { pruned: { ...pruned, skipped } }), workspaces, objects, bytes, dryRun },
-    `${dryRun ? "would remove" : "removed"} ${what}${notes.join("")}`,
+    { workspaces, objects, bytes, dryRun },
+    `${dryRun ? "would remove" : "removed"} ${what}`,
   );
-}
-
-/** Undefined where nothing is to be pruned. What a running server may just be about to read stays in any case. */
-function retentionOf({ own }: Given, graceMs: number): Retention | undefined {
-  const [keep, count] = [own.get("keep"), own.get("keep-changes")];
-  if (keep === undefined && count === undefined) return undefined;
-  const ms = keep === undefined ? 0 : timeAgo(keep);
-  if (ms === undefined)
-    throw new UsageError(`--keep needs a time such as 12h or 30d, not ${JSON.stringify(keep)}`);
-  const changes = count === undefined ? 1 : Number(count);
-  if (!/^[1-9]\d{0,8}$/.test(count ?? "1"))
-    throw new UsageError(`--keep-changes needs a number of 1 or more, not ${JSON.stringify(count)}`);
-  return { changes, ms: Math.max(ms, graceMs) };
 }
 
 async function list(given: Given): Promise<number> {

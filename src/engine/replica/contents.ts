@@ -43,26 +43,14 @@ export class WorkspaceContents {
     return unknown;
   }
 
-  /**
-   * Fetches what operations need, several at once, and returns how to get it. `isPruned`: what they replace may be gone,
-   * and is `not_found` then.
-   */
-  async fetched(
-    operations: readonly Operation[],
-    { isPruned = false }: { readonly isPruned?: boolean | undefined } = {},
-  ): Promise<(hash: Hash) => Promise<Uint8Array>> {
+  /** Fetches what operations need, several at once, and returns how to get it. */
+  async fetched(operations: readonly Operation[]): Promise<(hash: Hash) => Promise<Uint8Array>> {
     const found = new Map<Hash, Uint8Array>();
     const queue = hashesOf(operations).values();
     const work = async () => {
       for (const hash of queue) found.set(hash, await this.get(hash));
     };
     await Promise.all(Array.from({ length: fetchesAtOnce }, work));
-    return async hash => found.get(hash) ?? (await (isPruned ? this.#ifLeft(hash) : this.get(hash)));
-  }
-
-  async #ifLeft(hash: Hash): Promise<Uint8Array> {
-    const bytes = this.#archive.get(hash) ?? (await this.#store.get(this.#id, hash));
-    if (bytes === undefined || contentHash(bytes) !== hash) throw new Fault("not_found", { path: hash });
-    return bytes;
+    return async hash => found.get(hash) ?? (await this.get(hash));
   }
 }

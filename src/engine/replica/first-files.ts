@@ -17,8 +17,6 @@ export class FirstFiles {
   /** What the entries after it touch. */
   readonly #touched = new Set<string>();
   #seen: Revision;
-  /** What touches them was pruned, so it is not known. */
-  #isPruned = false;
 
   constructor(store: WorkspaceStore, id: WorkspaceId, copy: LocalCopy, state: TreeState, revision: Revision) {
     this.#store = store;
@@ -34,7 +32,6 @@ export class FirstFiles {
    */
   async have(filling: Filling, files: readonly (readonly string[])[]): Promise<boolean> {
     await this.#look();
-    if (this.#isPruned) return false;
     for (const paths of files) {
       const at = paths.map(path => this.#fileAt(path)).find(found => found !== undefined);
       if (at === undefined || this.#isTouched(at) || !(await filling.first(at))) return false;
@@ -45,8 +42,6 @@ export class FirstFiles {
   async #look(): Promise<void> {
     for (;;) {
       const entries = await this.#store.entries(this.#id, this.#seen, batch);
-      this.#isPruned ||= entries[0]?.isCheckpoint === true;
-      if (this.#isPruned) return;
       for (const { operations } of entries.map(bodyOf))
         for (const one of operations) {
           this.#touched.add(one.at);

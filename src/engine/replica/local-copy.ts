@@ -22,7 +22,7 @@ import { Root, under } from "../workspace/root.ts";
 import type { Rules } from "../workspace/rules.ts";
 import { isWithinAny } from "../workspace/within.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type ComparedNode, changing, comparable, operationsBetween, sideOfDisk } from "./tree-difference.ts";
+import { type ComparedNode, changing, operationsBetween, sideOfDisk } from "./tree-difference.ts";
 import type { Node, TreeState } from "./tree-state.ts";
 
 /** The bytes of an object that the log names. */
@@ -254,7 +254,7 @@ export class LocalCopy {
 
   /** The operations to publish, so that the log matches the disk. */
   async unpublished(state: TreeState): Promise<Operation[]> {
-    return operationsBetween(comparable(state), await this.#disk());
+    return operationsBetween(state.root as Parameters<typeof operationsBetween>[0], await this.#disk());
   }
 
   /**

@@ -100,11 +100,9 @@ async function completeAt(
   if (parent !== undefined) return 0;
   for (let after = 0; after < revision; ) {
     const entries = await store.entries(id, after, 100);
-    for (const entry of entries) {
-      if (bodyOf(entry).complete !== false) return entry.revision;
-      after = entry.revision;
-    }
+    for (const entry of entries) if (bodyOf(entry).complete !== false) return entry.revision;
     if (entries.length === 0) throw endsEarly(id, after, revision);
+    after += entries.length;
   }
   return undefined;
 }
@@ -123,14 +121,11 @@ async function materialise(
   const unsentSince = isKnown ? note.unsentSince : undefined;
   if (unsentSince !== undefined && (await hasEntry(store, info, unsentSince))) {
     await replica.replay(unsentSince.revision);
-    // Unless it was pruned at this moment.
-    if (replica.revision === unsentSince.revision) {
-      // Applied, and the process died before it noted that.
-      await replica.replayKnown(info.revision);
-      return await replica.recover();
-    }
+    // Applied, and the process died before it noted that.
+    await replica.replayKnown(info.revision);
+    return await replica.recover();
   }
-  // The store no longer has the entry that unsent changes build on. Compared with another one, they would revert it.
+  // The store has lost the entry that unsent changes build on. Compared with another one, they would revert it.
   replica.forgetUnsent();
   // A directory that is only half filled when the process dies is known at the next start.
   note.workspace = replica.id;
@@ -144,16 +139,16 @@ async function materialise(
   await replica.fill();
 }
 
-/** Whether a place that was noted is in the log. If not, the store has lost or pruned it, and others may have written since. */
+/** Whether a place that was noted is in the log. If not, the store has lost it, and others may have written since. */
 async function hasEntry(
   store: WorkspaceStore,
   info: WorkspaceInfo,
   { revision, id }: EntryPlace,
 ): Promise<boolean> {
   if (revision > info.revision) return false;
-  const [entry] = await store.entries(info.id, Math.max(0, revision - 1), 1);
-  if (revision === 0) return entry?.isCheckpoint !== true;
-  return entry?.revision === revision && (id === undefined || entry.id === id);
+  if (id === undefined) return true;
+  const [entry] = await store.entries(info.id, revision - 1, 1);
+  return entry?.id === id;
 }
 
 function gone(): Fault {

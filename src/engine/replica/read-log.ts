@@ -13,20 +13,7 @@ import { TreeState } from "./tree-state.ts";
 
 const batch = 1000;
 
-/** The log was pruned beyond a revision: what follows can only be read from its checkpoint on. */
-export class Pruned extends Error {
-  readonly checkpoint: LogEntry;
-
-  constructor(checkpoint: LogEntry) {
-    super(`pruned up to revision ${checkpoint.revision}`);
-    this.checkpoint = checkpoint;
-  }
-}
-
-/**
- * The entries up to a revision, in order; where the first ones were pruned, their checkpoint comes first. Throws `Pruned`
- * where those after a later revision were. Faults: `store_unavailable` where some are missing.
- */
+/** The entries up to a revision, in order. Faults: `store_unavailable` where some are missing. */
 export async function* entriesUntil(
   store: WorkspaceStore,
   workspace: WorkspaceId,
@@ -36,29 +23,8 @@ export async function* entriesUntil(
   for (let at = after; at < until; ) {
     const entries = await store.entries(workspace, at, Math.min(batch, until - at));
     if (entries.length === 0) throw endsEarly(workspace, at, until);
-    for (const entry of inSequence(workspace, entries, at)) {
-      if (entry.isCheckpoint === true && entry.revision > until)
-        throw damaged(`revision ${until} of workspace ${workspace} was pruned`);
-      if (entry.revision <= until) yield entry;
-      at = entry.revision;
-    }
-  }
-}
-
-/** The same as one list, from the first entry on. */
-async function wholeLog(
-  store: WorkspaceStore,
-  workspace: WorkspaceId,
-  until: Revision,
-): Promise<readonly LogEntry[]> {
-  for (;;) {
-    const entries: LogEntry[] = [];
-    try {
-      for await (const entry of entriesUntil(store, workspace, 0, until)) entries.push(entry);
-      return entries;
-    } catch (error) {
-      if (!(error instanceof Pruned)) throw error; // meanwhile
-    }
+    yield* inSequence(workspace, entries, at);
+    at += entries.length;
   }
 }
 
@@ -84,22 +50,15 @@ export async function assertSound(store: WorkspaceStore, { id, revision }: Works
   throw damaged(`the log of workspace ${id} continues after revision ${later.revision}, where it should end`);
 }
 
-/**
- * Entries that follow a revision. A checkpoint may begin a log. Throws `Pruned` where it is further on. Faults:
- * `store_unavailable` where they do not follow one by one.
- */
+/** Entries that follow a revision. Faults: `store_unavailable` where they do not follow it one by one. */
 export function inSequence(
   workspace: WorkspaceId,
   entries: readonly LogEntry[],
   after: Revision,
 ): readonly LogEntry[] {
-  const [first] = entries;
-  const isPruned = first?.isCheckpoint === true && first.revision > after + 1;
-  if (first !== undefined && isPruned && after > 0) throw new Pruned(first);
-  const start = isPruned ? first.revision : after + 1;
-  const wrong = entries.findIndex(({ revision }, i) => revision !== start + i);
+  const wrong = entries.findIndex(({ revision }, i) => revision !== after + i + 1);
   if (wrong < 0) return entries;
-  throw damaged(`the log of workspace ${workspace} has no revision ${start + wrong}`);
+  throw damaged(`the log of workspace ${workspace} has no revision ${after + wrong + 1}`);
 }
 
 /** The tree that a fork began as. */
@@ -109,7 +68,8 @@ export async function readOrigin(
   state = new TreeState(),
 ): Promise<TreeState> {
   for (const { workspace, revision } of await lineOf(store, origin))
-    for (const entry of await wholeLog(store, workspace, revision)) state.applyAll(bodyOf(entry).operations);
+    for await (const entry of entriesUntil(store, workspace, 0, revision))
+      state.applyAll(bodyOf(entry).operations);
   return state;
 }
 
@@ -129,7 +89,7 @@ export async function entriesSince(
 export async function writtenPaths(store: WorkspaceStore, workspace: WorkspaceId): Promise<Set<string>> {
   const { revision = 0 } = (await store.info(workspace)) ?? {};
   const paths = new Set<string>();
-  for (const entry of await wholeLog(store, workspace, revision))
+  for await (const entry of entriesUntil(store, workspace, 0, revision))
     for (const { at } of bodyOf(entry).operations) paths.add(at);
   return paths;
 }

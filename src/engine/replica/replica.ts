@@ -30,7 +30,6 @@ import type { Operation, Publication, Publish } from "../workspace/commit/publis
 import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import { under } from "../workspace/root.ts";
 import { RelatedPaths } from "../workspace/within.ts";
-import { isAmongPruned } from "./checkpoint.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -39,7 +38,7 @@ import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
 import { isDisagreement, type LocalCopy } from "./local-copy.ts";
 import { publicationOf, without } from "./publication-of.ts";
-import { endsEarly, entriesUntil, inSequence, Pruned, readOrigin } from "./read-log.ts";
+import { endsEarly, entriesUntil, inSequence, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 import {
@@ -50,19 +49,15 @@ import {
   isPassing,
   lostChanges,
   refusesChanges,
-  tooFarBehind,
   withoutAnswer,
 } from "./store-faults.ts";
 import { StoreReach } from "./store-reach.ts";
 import { orTooLate } from "./too-late.ts";
-import { comparable, operationsBetween } from "./tree-difference.ts";
 import { TreeState } from "./tree-state.ts";
 import { SharedQuestion, Turns } from "./turns.ts";
 import { UnsentChanges } from "./unsent-changes.ts";
 
 const batch = 200;
-/** Entries that are read at once where no file is touched. */
-const replayed = 1000;
 const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
@@ -109,17 +104,6 @@ interface Published {
   readonly own?: OwnPaths | undefined;
   /** Of the first entry. */
   readonly id?: string | undefined;
-}
-
-/** What the log says has happened, to be done here. `done` notes that it was. */
-interface PulledChange {
-  readonly id: string;
-  readonly by: By;
-  readonly revision: Revision;
-  readonly operations: readonly Operation[];
-  readonly done: () => void;
-  /** It takes the place of entries that were pruned. */
-  readonly isPruned?: boolean;
 }
 
 /** An entry that was sent. It can be in the log only as the one after that revision. */
@@ -615,11 +599,7 @@ export class Replica implements Replication, AsyncDisposable {
 
   #advance(operations: readonly Operation[], id: string): void {
     this.state.applyAll(operations);
-    this.#reached({ revision: this.#revision + 1, id });
-  }
-
-  #reached({ revision, id }: Pick<LogEntry, "revision" | "id">): void {
-    this.#revision = revision;
+    this.#revision++;
     this.#head = id;
     for (const [id, { onto }] of this.#unanswered) if (onto < this.#revision) this.#unanswered.delete(id);
     this.#appending = false;
@@ -631,32 +611,11 @@ export class Replica implements Replication, AsyncDisposable {
     if (this.#isBroken) await this.repair();
     for (;;) {
       const known = Math.max(0, this.#revision - 1);
-      const found = await this.#store.entries(this.id, known, batch);
-      const [first] = found;
-      const leap = first?.isCheckpoint === true && first.revision > this.#revision ? first : undefined;
-      try {
-        if (leap !== undefined) {
-          await this.#leap(leap);
-          continue;
-        }
-        const entries = inSequence(this.id, found, known);
-        if (this.#revision > 0 && entries.length > 0) this.#assertSame(entries[0], this.#head);
-        for (const entry of entries) if (entry.revision > this.#revision) await this.#take(entry);
-        if (entries.length < batch) return;
-      } catch (error) {
-        if (!(await this.#isPrunedSince(error, leap?.revision))) throw error;
-      }
+      const entries = inSequence(this.id, await this.#store.entries(this.id, known, batch), known);
+      if (this.#revision > 0 && entries.length > 0) this.#assertSame(entries[0], this.#head);
+      for (const entry of entries) if (entry.revision > this.#revision) await this.#take(entry);
+      if (entries.length < batch) return;
     }
-  }
-
-  /**
-   * Whether contents are missing because the log was pruned beyond a revision since it was read: then it has to be read
-   * again, and its checkpoint names what is left.
-   */
-  async #isPrunedSince(error: unknown, revision = this.#revision): Promise<boolean> {
-    if (!Fault.is(error, "store_unavailable") || error.data.reason !== "damaged") return false;
-    const [next] = await this.#store.entries(this.id, revision, 1);
-    return next?.isCheckpoint === true && next.revision > revision;
   }
 
   /** The same after an append was refused as stale. If nothing is missing, the head is not that of the log. In turn. */
@@ -687,74 +646,25 @@ export class Replica implements Replication, AsyncDisposable {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
     // Sent, and done here: merged into what programs have written since, it would overlap with itself.
-    const { id, revision } = entry;
-    if (id === this.#unsent.first?.id || this.#unanswered.has(id))
-      return this.#takeOwn({ id, by, operations });
-    await this.#arrive({ id, by, revision, operations, done: () => this.#advance(operations, id) });
-  }
-
-  #takeOwn({ id, by, operations }: Pick<Publication, "id" | "by" | "operations">): void {
-    if (id === this.#unsent.first?.id) this.#unsent.sent(); // sending it again would append it again
-    this.#unanswered.delete(id);
-    this.#used.add(id);
-    this.#noteAuthor({ id, by });
-    this.#advance(operations, id);
-  }
-
-  /**
-   * The entries that follow were pruned. What they did is the difference between two trees, and is merged into what is
-   * here as an entry is. Only if the store still knows the last entry that is here: it may have lost it.
-   */
-  async #leap(checkpoint: LogEntry): Promise<void> {
-    const body = bodyOf(checkpoint);
-    if (this.#head !== undefined && !isAmongPruned(body, checkpoint.revision, this.#revision, this.#head)) {
-      const fault = tooFarBehind(this.#revision, checkpoint.revision);
-      this.#isDown(fault);
-      throw fault;
+    if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id)) {
+      if (entry.id === this.#unsent.first?.id) this.#unsent.sent(); // sending it again would append it again
+      this.#used.add(entry.id);
+      this.#noteAuthor({ id: entry.id, by });
+      return this.#advance(operations, entry.id);
     }
-    // Sent without an answer, it can only be the next one.
-    const sent = [...this.#unanswered.values()].filter(({ onto }) => onto === this.#revision);
-    const own = [this.#unsent.first, ...sent.map(({ publication }) => publication)].find(
-      one => one && isAmongPruned(body, checkpoint.revision, this.#revision + 1, one.id),
-    );
-    if (own !== undefined) this.#takeOwn(own);
-    const tree = new TreeState();
-    tree.applyAll(body.operations);
-    const by = { action: replicated, client: "" };
-    const operations = operationsBetween(comparable(this.state), comparable(tree));
-    this.#options.info?.(
-      `revisions ${this.#revision + 1} to ${checkpoint.revision} were pruned; taking what they changed as one difference`,
-    );
-    for (const part of entryParts(operations)) {
-      const id = this.#copy.workspace.archive.changes.newId();
-      const done = () => this.state.applyAll(part.operations);
-      await this.#arrive({
-        id,
-        by,
-        revision: checkpoint.revision,
-        operations: part.operations,
-        done,
-        isPruned: true,
-      });
-    }
-    this.#reached(checkpoint);
-  }
-
-  async #arrive(arrival: PulledChange): Promise<void> {
-    const { id, by, operations, done, isPruned } = arrival;
     this.#notePulled(operations);
-    const get = await this.#contents.fetched(operations, { isPruned });
+    const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
     this.#unsent.mixed = isAhead;
     try {
-      const bases = this.#bases.get(id);
-      const overlapped = (at: string) => this.#tellOverlap(at, arrival, id);
-      await this.#copy.apply(id, by, operations, this.state, get, { overlapped, bases });
-      done();
+      const bases = this.#bases.get(entry.id);
+      const overlapped = (at: string) => this.#tellOverlap(at, entry, entry.id);
+      await this.#copy.apply(entry.id, by, operations, this.state, get, { overlapped, bases });
+      this.#advance(operations, entry.id);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
-      if (isAhead) return await this.#takeOver(arrival, get);
-      await this.#overrule(arrival, get, error.code);
+      if (isAhead) return await this.#takeOver(entry, get);
+      await this.#overrule(entry, get, error.code);
     }
   }
 
@@ -763,45 +673,41 @@ export class Replica implements Replication, AsyncDisposable {
    * entry. While some run, or have work here that is not in the store yet, the rest is theirs. The paths are made what
    * they were before the entry, so that it is in the history as everywhere. What gives way is named.
    */
-  async #overrule(
-    arrival: PulledChange,
-    get: (hash: string) => Promise<Uint8Array>,
-    code: string,
-  ): Promise<void> {
-    const { id, by, revision, operations, done } = arrival;
+  async #overrule(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>, code: string): Promise<void> {
+    const { by, operations } = bodyOf(entry);
     const isScoped = this.#commands.size > 0 || this.#unsent.isExpected;
     const compared = isScoped ? "its paths" : "the whole copy";
-    this.#options.warn?.(`revision ${revision} does not apply (${code}); comparing ${compared}`);
+    this.#options.warn?.(`revision ${entry.revision} does not apply (${code}); comparing ${compared}`);
     const paths = new RelatedPaths();
     for (const at of pathsOf(operations)) paths.add(at);
     const isTouched = ({ at }: Operation) => !isScoped || paths.has(at);
     const ours = (await this.#copy.unpublished(this.state)).filter(isTouched);
     await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     try {
-      await this.#copy.apply(id, by, operations, this.state, get);
-      done();
+      await this.#copy.apply(entry.id, by, operations, this.state, get);
+      this.#advance(operations, entry.id);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
       this.#isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
-      done();
+      this.#advance(operations, entry.id);
       await this.#repairWith((await this.#copy.unapplied(this.state)).filter(isTouched));
     }
-    for (const one of ours) if (!this.state.has(one)) this.#tellOverlap(one.at, arrival);
+    for (const one of ours) if (!this.state.has(one)) this.#tellOverlap(one.at, entry);
   }
 
   /** The same over changes that are not sent yet: each operation as far as it can be done. */
-  async #takeOver(arrival: PulledChange, get: (hash: string) => Promise<Uint8Array>): Promise<void> {
-    const { by, operations, done } = arrival;
+  async #takeOver(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>): Promise<void> {
+    const { by, operations } = bodyOf(entry);
     for (const operation of operations) {
       const id = this.#copy.workspace.archive.changes.newId();
       try {
-        const overlapped = (at: string) => this.#tellOverlap(at, arrival, id);
+        const overlapped = (at: string) => this.#tellOverlap(at, entry, id);
         await this.#copy.apply(id, by, [operation], this.state, get, { overlapped });
       } catch (error) {
         if (!isDisagreement(error)) throw error;
       }
     }
-    done();
+    this.#advance(operations, entry.id);
   }
 
   commandRuns(
@@ -820,7 +726,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /** `change`: the one here that replaced what gives way. Its undo restores that. */
-  #tellOverlap(at: string, { revision }: PulledChange, change?: string): void {
+  #tellOverlap(at: string, { revision }: LogEntry, change?: string): void {
     for (const { overlapped } of this.#commands) overlapped(at);
     const restored = change && `; undo ${change} with the path ${at} on this server restores what was here`;
     this.#options.warn?.(
@@ -921,33 +827,16 @@ export class Replica implements Replication, AsyncDisposable {
   /** Reads the log up to a revision without touching files. */
   async replay(until: Revision): Promise<void> {
     this.#replaying = true;
-    while (this.#revision < until) {
-      const limit = Math.min(replayed, until - this.#revision);
-      const found = await this.#store.entries(this.id, this.#revision, limit);
-      const [first] = found;
-      if (first === undefined) throw endsEarly(this.id, this.#revision, until);
-      // It has the whole tree, whatever was read before.
-      const isNew = first.isCheckpoint === true;
-      if (isNew) this.state.clear();
-      for (const entry of inSequence(this.id, found, isNew ? 0 : this.#revision)) {
-        if (entry.isCheckpoint !== true && entry.revision > until) break;
-        this.state.applyAll(bodyOf(entry).operations);
-        this.#reached(entry);
-      }
-    }
+    for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until))
+      this.#advance(bodyOf(entry).operations, entry.id);
     this.#replaying = false;
   }
 
   /** The same for entries that are in the history of this machine: the directory has them already. */
   async replayKnown(until: Revision): Promise<void> {
-    try {
-      for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until)) {
-        const isKnown = this.#copy.workspace.archive.changes.get(entry.id) !== undefined;
-        if (!isKnown || entry.isCheckpoint === true) return;
-        this.#advance(bodyOf(entry).operations, entry.id);
-      }
-    } catch (error) {
-      if (!(error instanceof Pruned)) throw error; // what follows is fetched
+    for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until)) {
+      if (this.#copy.workspace.archive.changes.get(entry.id) === undefined) return;
+      this.#advance(bodyOf(entry).operations, entry.id);
     }
   }
 
@@ -987,8 +876,7 @@ export class Replica implements Replication, AsyncDisposable {
       this.#assertReached(info.revision, known);
       if (wasLost && known > 0) {
         const [last] = await this.#store.entries(this.id, known - 1, 1);
-        // One that was pruned meanwhile was looked for in the checkpoint.
-        if (last?.isCheckpoint !== true || last.revision === known) this.#assertSame(last, head);
+        this.#assertSame(last, head);
       }
       this.#reach.answered(began);
       this.#reach.isUp();

@@ -1,6 +1,6 @@
 // Maps refusals of the store to faults, and formats its failures for the log.
 import { Fault } from "../fault.ts";
-import type { Appended, Revision } from "../store/store.ts";
+import type { Appended } from "../store/store.ts";
 
 export function appendFault(
   result: Exclude<Appended["result"], "appended" | "stale">,
@@ -27,7 +27,7 @@ export function historyFull(limit: number, used: number): Fault {
 /** Whether the store could not be asked: nothing says that what is in it is gone or damaged. */
 export function isOutOfReach(fault: unknown): boolean {
   if (!Fault.is(fault, "store_unavailable")) return false;
-  return !["damaged", "pruned", "invalid"].includes(fault.data.reason);
+  return fault.data.reason !== "damaged" && fault.data.reason !== "invalid";
 }
 
 /**
@@ -55,12 +55,6 @@ export function errorText(error: unknown): string {
   if (Fault.is(error, "history_full")) return `${error.data.used} of ${error.data.limit} bytes are used`;
   if (Fault.is(error, "no_space")) return `the disk is full: ${error.data.path}`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Which local changes can be merged is not known, because the log no longer has the entries that they build on. */
-export function tooFarBehind(revision: Revision, pruned: Revision): Fault {
-  const detail = `this copy is at revision ${revision}, and the store was pruned up to revision ${pruned}: a start makes the copy what the store has, and sets aside in its history what only this copy has`;
-  return new Fault("store_unavailable", { reason: "pruned", detail });
 }
 
 /** After a failover to a standby that was behind, or under the restore of an older backup. */

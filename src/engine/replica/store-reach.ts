@@ -53,7 +53,7 @@ export class StoreReach {
     if (this.#refusal !== undefined) this.#warn?.("the store takes changes again");
     this.#refusal = undefined;
     const isOther = this.#cause !== undefined && !Fault.is(this.#cause, "store_unavailable");
-    if (!isOther && !["damaged", "pruned"].includes(reasonOf(this.#cause) ?? "")) this.isUp();
+    if (!isOther && reasonOf(this.#cause) !== "damaged") this.isUp();
   }
 
   isUp(): void {

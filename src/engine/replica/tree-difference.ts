@@ -4,7 +4,7 @@ import { append } from "../append.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
-import type { Node, TreeState } from "./tree-state.ts";
+import type { Node } from "./tree-state.ts";
 
 /** Either side as one shape. A directory without children was not looked into. */
 export interface ComparedNode {
@@ -27,10 +27,6 @@ function ofEntry({ kind, hash, size, mode, target, children }: TreeEntry): Compa
   if (kind === "directory")
     return { kind, mode, ...(children && { children: sideOfDisk(children).children }) };
   return { kind, hash, size, mode, target: target && display(target) };
-}
-
-export function comparable({ root }: TreeState): ComparedNode {
-  return root as ComparedNode;
 }
 
 /** Turns `from` into `to`. Special files are left alone. */

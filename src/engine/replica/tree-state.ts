@@ -25,11 +25,6 @@ export type Node = FileNode | LinkNode | DirectoryNode;
 export class TreeState {
   readonly root: DirectoryNode = { kind: "directory", mode: 0o755, children: new Map() };
 
-  /** For a checkpoint, which begins a tree. */
-  clear(): void {
-    this.root.children.clear();
-  }
-
   get(path: string): Node | undefined {
     let at: Node | undefined = this.root;
     for (const name of namesOf(path)) at = at?.kind === "directory" ? at.children.get(name) : undefined;
