@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
-import { valueAt } from "../../src/engine/store/directory/durable-file.ts";
 import { errno, watching } from "../commit/failing.ts";
 import { entry, object, type Place, storeSuite } from "./suite.ts";
 
@@ -142,56 +141,6 @@ describe("the store in a directory", () => {
       if (found !== undefined) expect(await store.drop(found.id)).toBe(true);
       expect(await store.create({ name })).toMatchObject({ name, revision: 0 });
     }
-  });
-
-  it("has the entries or the checkpoint, whichever system call of a pruning fails, and a collection finishes it", async () => {
-    await using fixture = new Fixture();
-    for (let failing = 1, failed = true; failed; failing++) {
-      const store = await fixture.open();
-      const made = await store.create({ name: `w${failing}` });
-      if (typeof made === "string") throw new Error(made);
-      const written = ["a", "b", "c", "d"].map(text => entry(text, [object(text)]));
-      for (const [i, one] of written.entries())
-        await store.append(made.id, i, one, { objects: [object(one.body)] });
-      const checkpoint = { ...entry("tree", [object("c")]), id: written[2]?.id ?? "" };
-      failed = false;
-      const fails = (count: number, name: string) => {
-        if (count !== failing) return;
-        failed = true;
-        throw errno("EIO", name);
-      };
-      const done = await watching(fails, () => store.prune(made.id, 3, checkpoint)).catch(() => "failed");
-      expect(done).toBe(failed ? "failed" : "pruned");
-      const bodies = async (one: typeof store) =>
-        (await one.entries(made.id, 0, 10)).map(({ body }) => body).join();
-      const later = await fixture.open();
-      for (const one of [store, later]) expect(["a,b,c,d", "tree,d"]).toContain(await bodies(one));
-      expect(await later.append(made.id, 4, entry("e"))).toMatchObject({ revision: 5 });
-      const isBegun = readdirSync(join(fixture.path, "store/workspaces", made.id)).length > 2;
-      await later.collect({ graceMs: 0 });
-      const after = isBegun ? "tree,d,e" : "a,b,c,d,e";
-      for (const one of [store, later, await fixture.open()]) expect(await bodies(one)).toBe(after);
-      for await (const damage of later.check()) throw new Error(JSON.stringify(damage));
-      expect(await later.prune(made.id, 3, checkpoint)).toBe("pruned");
-      const { bytes } = (await (await fixture.open()).info(made.id)) ?? {};
-      expect([await bodies(later), bytes]).toEqual(["tree,d,e", 3]);
-      await later.drop(made.id);
-      await later.collect({ graceMs: 0 });
-    }
-  });
-
-  it("is refused by a program that knows nothing of pruning", async () => {
-    await using fixture = new Fixture();
-    const store = await fixture.open();
-    const made = await store.create({ name: "a" });
-    if (typeof made === "string") throw new Error(made);
-    const written = ["a", "b", "c"].map(text => entry(text));
-    for (const [i, one] of written.entries()) await store.append(made.id, i, one);
-    await store.prune(made.id, 2, { ...entry("tree"), id: written[1]?.id ?? "" });
-    // It looks for the head by names, and for entries in their files.
-    const log = join(fixture.path, "store/workspaces", made.id, "log");
-    expect(readdirSync(log).sort()).toEqual(["1", "2", "3"]);
-    expect([1, 2].map(revision => valueAt(join(log, String(revision))))).toEqual(["damaged", "damaged"]);
   });
 
   it("names what is damaged", async () => {

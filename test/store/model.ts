@@ -22,9 +22,7 @@ interface Kept {
   readonly creation: Creation;
   readonly id: WorkspaceId;
   readonly created: number;
-  readonly log: (Entry & { readonly appended: number })[];
-  /** Takes the place of the first entries. */
-  checkpoint?: { readonly revision: Revision; readonly entry: Entry };
+  readonly log: Entry[];
   dropped?: number | undefined;
 }
 
@@ -51,7 +49,7 @@ export class ModelStore implements WorkspaceStore {
   async get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined> {
     let until = Number.POSITIVE_INFINITY;
     for (let at = this.workspaces.get(workspace); at !== undefined; ) {
-      if (entriesOf(at).some(({ revision, objects }) => revision <= until && objects.includes(hash)))
+      if (at.log.slice(0, until).some(({ objects }) => objects.includes(hash)))
         return this.objects.get(hash)?.bytes;
       until = at.creation.parent?.revision ?? 0;
       at = at.creation.parent && this.workspaces.get(at.creation.parent.workspace);
@@ -64,7 +62,6 @@ export class ModelStore implements WorkspaceStore {
     if (parent !== undefined) {
       const origin = this.#live(parent.workspace);
       if (origin === undefined || origin.log.length < parent.revision) return "no_parent";
-      if (parent.revision < (origin.checkpoint?.revision ?? 0)) return "no_parent";
     }
     if (this.#named(creation.name)) return "exists";
     const id = String(++this.#ids);
@@ -120,41 +117,14 @@ export class ModelStore implements WorkspaceStore {
     if (infoOf(kept).bytes + entry.bytes > maxBytes) return { result: "over_quota" };
     await this.put(objects);
     if (!entry.objects.every(hash => this.objects.has(hash))) return { result: "missing_objects" };
-    kept.log.push({ ...entry, appended: this.now });
+    kept.log.push(entry);
     for (const listener of this.#listeners) listener(workspace, kept.log.length);
     return { result: "appended", revision: kept.log.length };
   }
 
   async entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
-    const kept = this.workspaces.get(workspace);
-    return kept === undefined
-      ? []
-      : entriesOf(kept)
-          .filter(({ revision }) => revision > after)
-          .slice(0, limit);
-  }
-
-  async prunable(workspace: WorkspaceId, ageMs: number): Promise<Revision> {
-    const kept = this.workspaces.get(workspace);
-    if (kept === undefined) return 0;
-    const forks = [...this.workspaces.values()].flatMap(({ creation: { parent } }) =>
-      parent?.workspace === workspace ? [parent.revision] : [],
-    );
-    const young = kept.log.findIndex(
-      ({ appended }, i) => i >= (kept.checkpoint?.revision ?? 0) && this.now - appended < ageMs,
-    );
-    return Math.max(0, Math.min(kept.log.length - 1, ...forks, ...(young < 0 ? [] : [young])));
-  }
-
-  async prune(workspace: WorkspaceId, revision: Revision, checkpoint: Entry): Promise<"pruned" | "refused"> {
-    const kept = this.workspaces.get(workspace);
-    const isThere = kept?.log[revision - 1]?.id === checkpoint.id && revision < kept.log.length;
-    if (kept === undefined || !isThere || revision < (kept.checkpoint?.revision ?? 0)) return "refused";
-    for (const { creation } of this.workspaces.values())
-      if (creation.parent?.workspace === workspace && creation.parent.revision < revision) return "refused";
-    if ((await this.has(checkpoint.objects)).size < new Set(checkpoint.objects).size) return "refused";
-    if (revision > (kept.checkpoint?.revision ?? 0)) kept.checkpoint = { revision, entry: checkpoint };
-    return "pruned";
+    const log = this.workspaces.get(workspace)?.log ?? [];
+    return log.map((entry, i) => ({ ...entry, revision: i + 1 })).slice(after, after + limit);
   }
 
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void {
@@ -174,10 +144,7 @@ export class ModelStore implements WorkspaceStore {
     }
     const gone = [...this.workspaces.keys()].filter(id => !needed.has(id));
     const named = new Set(
-      [...needed].flatMap(id => {
-        const kept = this.workspaces.get(id);
-        return kept === undefined ? [] : entriesOf(kept).flatMap(({ objects }) => objects);
-      }),
+      [...needed].flatMap(id => this.workspaces.get(id)?.log.flatMap(({ objects }) => objects) ?? []),
     );
     const unnamed = [...this.objects].filter(([hash, { used }]) => !named.has(hash) && isOld(used));
     if (!dryRun) {
@@ -209,17 +176,9 @@ export class ModelStore implements WorkspaceStore {
   }
 }
 
-function entriesOf({ log, checkpoint }: Kept): LogEntry[] {
-  const { revision: pruned = 0, entry } = checkpoint ?? {};
-  const first = entry === undefined ? [] : [{ ...entry, revision: pruned, isCheckpoint: true as const }];
-  const rest = log.map(({ appended: _, ...one }, i) => ({ ...one, revision: i + 1 }));
-  return [...first, ...rest.slice(pruned)];
-}
-
-function infoOf(kept: Kept): WorkspaceInfo {
-  const { id, creation, created, log, dropped } = kept;
+function infoOf({ id, creation, created, log, dropped }: Kept): WorkspaceInfo {
   const { name, parent, about = {} } = creation;
-  const bytes = entriesOf(kept).reduce((sum, entry) => sum + entry.bytes, 0);
+  const bytes = log.reduce((sum, entry) => sum + entry.bytes, 0);
   return {
     ...{ id, name, revision: log.length, bytes, created, about },
     ...(parent && { parent }),

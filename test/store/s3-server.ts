@@ -13,8 +13,6 @@ export class S3Server implements AsyncDisposable {
   forgetsWhenBusy = false;
   /** Does the next write and loses its answer. */
   losesNext = false;
-  /** Whether the next request is denied. */
-  fails: () => boolean = () => false;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   #port = 0;
 
@@ -39,7 +37,6 @@ export class S3Server implements AsyncDisposable {
     const body = Buffer.concat(chunks);
     const url = new URL(request.url ?? "/", `http://${request.headers.host}`);
     if (!isSigned(request, url, body)) return refuse(response, 403, "SignatureDoesNotMatch");
-    if (this.fails()) return refuse(response, 403, "AccessDenied");
     const key = decodeURIComponent(url.pathname.replace("/bucket/", ""));
     const found = this.objects.get(key);
     switch (request.method) {

@@ -65,39 +65,6 @@ describe("the store in a bucket", () => {
     });
   });
 
-  it("has the entries or the checkpoint, whichever request of a pruning fails, and a collection finishes it", async () => {
-    await using fixture = new Fixture();
-    for (let failing = 1, failed = true; failed; failing++) {
-      await using store = await fixture.open();
-      const made = await store.create({ name: `w${failing}` });
-      if (typeof made === "string") throw new Error(made);
-      const written = ["a", "b", "c", "d"].map(text => entry(text, [object(text)]));
-      for (const [i, one] of written.entries())
-        await store.append(made.id, i, one, { objects: [object(one.body)] });
-      const checkpoint = { ...entry("tree", [object("c")]), id: written[2]?.id ?? "" };
-      let asked = 0;
-      failed = false;
-      server.fails = () => {
-        failed ||= ++asked >= failing;
-        return asked >= failing; // and all after it: the process has died
-      };
-      await store.prune(made.id, 3, checkpoint).catch(() => {});
-      server.fails = () => false;
-      await using later = await fixture.open();
-      const bodies = async (one: S3Store) =>
-        (await one.entries(made.id, 0, 10)).map(({ body }) => body).join();
-      const before = await bodies(later);
-      expect(["a,b,c,d", "tree,d"]).toContain(before);
-      const isBegun = [...server.objects.keys()].some(key => key.includes(`${made.id}/log~`));
-      await later.collect({ graceMs: 3_600_000 });
-      expect(await bodies(later)).toBe(isBegun ? "tree,d" : "a,b,c,d");
-      for await (const damage of later.check()) throw new Error(JSON.stringify(damage));
-      expect(await later.prune(made.id, 3, checkpoint)).toBe("pruned");
-      expect(await bodies(store)).toBe("tree,d");
-      expect((await later.info(made.id))?.bytes).toBe(2);
-    }
-  });
-
   it("makes an append once if its answer was lost", async () => {
     await using fixture = new Fixture();
     await using store = await fixture.open();

@@ -6,7 +6,6 @@ import { describe, expect, it } from "vitest";
 import type {
   Appended,
   Entry,
-  LogEntry,
   StoredObject,
   WorkspaceInfo,
   WorkspaceStore,
@@ -17,7 +16,7 @@ import { ModelStore } from "./model.ts";
 /** A store with nothing in it, and others that open the same one. */
 export interface Place extends AsyncDisposable {
   open(): Promise<WorkspaceStore>;
-  /** Lets objects, entries and drops look older than they are. */
+  /** Lets objects and drops look older than they are. */
   age(ms: number): Promise<void>;
 }
 
@@ -202,119 +201,6 @@ export function storeSuite(
       expect(await found(store.check())).toEqual([]);
     });
 
-    it("puts a checkpoint in the place of the entries that are pruned", async () => {
-      await using fixture = await place();
-      await using store = await fixture.open();
-      await using other = await fixture.open();
-      const [gone, kept, late, last] = [object("gone"), object("kept"), object("late"), object("last")];
-      const base = await created(store, "base");
-      const written = [gone, kept, late, last].map(one => entry("entry", [one], 10));
-      for (const [i, one] of [gone, kept, late].entries())
-        await store.append(base.id, i, written[i] as Entry, { objects: [one] });
-      expect(await other.get(base.id, gone[0])).toBeDefined();
-      expect(await store.prunable(base.id, hour)).toBe(0);
-      await fixture.age(2 * hour);
-      await store.append(base.id, 3, written[3] as Entry, { objects: [last] });
-      const fork = await created(store, "fork", { ...base, revision: 2 });
-      expect(await store.prunable(base.id, hour)).toBe(2);
-      const checkpoint = { ...entry("the tree", [kept], 5), id: written[1]?.id ?? "" };
-      // Not what is there, not before a fork, not the head, and not without its objects.
-      expect(await store.prune(base.id, 2, { ...checkpoint, id: "other" })).toBe("refused");
-      expect(await store.prune(base.id, 3, { ...checkpoint, id: written[2]?.id ?? "" })).toBe("refused");
-      expect(await store.prune(base.id, 4, { ...checkpoint, id: written[3]?.id ?? "" })).toBe("refused");
-      const missing = { ...checkpoint, objects: [object("missing")[0]] };
-      expect(await store.prune(base.id, 2, missing)).toBe("refused");
-      expect(await store.entries(base.id, 0, 1)).toMatchObject([{ id: written[0]?.id, revision: 1 }]);
-
-      expect(await store.prune(base.id, 2, checkpoint)).toBe("pruned");
-      for (const one of [store, other, await fixture.open()]) {
-        const first = { ...checkpoint, revision: 2, isCheckpoint: true };
-        const rest = [2, 3].map(i => ({ ...written[i], revision: i + 1 }));
-        expect(await one.entries(base.id, 0, 10)).toEqual([first, ...rest]);
-        expect(await one.entries(base.id, 0, 2)).toEqual([first, rest[0]]);
-        expect(await one.entries(base.id, 1, 1)).toEqual([first]);
-        expect(await one.entries(base.id, 2, 10)).toEqual(rest);
-      }
-      expect(await (await fixture.open()).info(base.id)).toMatchObject({ revision: 4, bytes: 25 });
-      const limited = { maxBytes: 40 };
-      expect(await other.append(base.id, 4, entry("fits", [], 15), limited)).toMatchObject({ revision: 5 });
-      expect(await other.append(base.id, 5, entry("does not", [], 1), limited)).toEqual({
-        result: "over_quota",
-      });
-      expect(await store.append(base.id, 0, written[0] as Entry)).toEqual({ result: "stale" });
-      expect(await store.create({ name: "x", parent: { workspace: base.id, revision: 1 } })).toBe(
-        "no_parent",
-      );
-      expect(await store.create({ name: "y", parent: { workspace: base.id, revision: 2 } })).toMatchObject({
-        name: "y",
-      });
-      expect(await store.prune(base.id, 1, { ...checkpoint, id: written[0]?.id ?? "" })).toBe("refused");
-
-      expect(await store.collect({ graceMs: hour })).toMatchObject({ workspaces: 0, objects: 1 });
-      await using later = await fixture.open();
-      expect(await later.get(base.id, gone[0])).toBeUndefined();
-      expect(await later.get(fork.id, kept[0])).toBeDefined();
-      expect(await later.get(fork.id, late[0])).toBeUndefined();
-      expect(await later.get(base.id, late[0])).toBeDefined();
-      expect(await found(later.check())).toEqual([]);
-    });
-
-    it("has either the entries or the checkpoint while several prune, append and fork at once", async () => {
-      await using fixture = await place();
-      const stores = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);
-      const [store] = stores as [WorkspaceStore, ...WorkspaceStore[]];
-      const { id } = await created(store, "a");
-      const ids: string[] = [];
-      const append = async (one: WorkspaceStore) => {
-        const own = entry(`${ids.length}`, [object(`${ids.length}`)]);
-        const done = await one.append(id, ids.length, own, { objects: [object(`${ids.length}`)] });
-        if (done.result === "appended") ids.push(own.id);
-      };
-      for (let i = 0; i < 6; i++) await append(store);
-      const prune = async (one: WorkspaceStore, revision: number) => {
-        const checkpoint = {
-          ...entry(`until ${revision}`, [object(`${revision - 1}`)]),
-          id: ids[revision - 1] ?? "",
-        };
-        return await one.prune(id, revision, checkpoint);
-      };
-      const forks: WorkspaceInfo[] = [];
-      const fork = async (one: WorkspaceStore, revision: number) => {
-        const made = await one.create({ name: `f${revision}`, parent: { workspace: id, revision } });
-        if (typeof made !== "string") forks.push(made);
-      };
-      const read = async (one: WorkspaceStore) => {
-        for (let after = 0; ; ) {
-          const entries = await one.entries(id, after, 3);
-          for (const { revision, isCheckpoint, id: entryId } of entries) {
-            if (isCheckpoint !== true) expect(revision).toBe(after + 1);
-            expect(entryId).toBe(ids[revision - 1]);
-            after = revision;
-          }
-          if (entries.length === 0) return;
-        }
-      };
-      for (let turn = 0; turn < 3; turn++) {
-        const head = ids.length;
-        const actions = stores.flatMap((one, i) => [
-          () => prune(one, head - 3 + i),
-          () => read(one),
-          () => fork(one, head - 2 + i),
-        ]);
-        await Promise.all([...actions.map(action => action()), append(store)]);
-        await append(store);
-        await append(store);
-        const [first] = await store.entries(id, 0, 1);
-        for (const { parent } of forks) expect(parent?.revision).toBeGreaterThanOrEqual(first?.revision ?? 0);
-        for (const { id: one } of forks.splice(0)) await store.drop(one);
-        await fixture.age(2 * hour);
-        await store.collect({ graceMs: hour });
-        await read(store);
-        expect(await found(store.check())).toEqual([]);
-      }
-      for (const one of stores) await one[Symbol.asyncDispose]();
-    });
-
     it("counts bytes from all writers against a limit", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
@@ -375,10 +261,6 @@ export function storeSuite(
   });
 }
 
-function inOrder(one: LogEntry): LogEntry {
-  return { ...one, objects: [...one.objects].sort() };
-}
-
 async function found<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -397,7 +279,6 @@ type Step =
   | { readonly do: "put"; readonly text: string }
   | { readonly do: "get"; readonly from: number; readonly text: string }
   | { readonly do: "drop" | "restore" | "info" | "entries"; readonly which: number }
-  | { readonly do: "prune"; readonly which: number; readonly at: number; readonly names: readonly string[] }
   | { readonly do: "list" | "age" | "collect" };
 
 const which = fc.nat(4);
@@ -430,15 +311,6 @@ const program = fc.array(
       arbitrary: fc.record({
         do: fc.constantFrom("drop" as const, "restore" as const, "info" as const, "entries" as const),
         which,
-      }),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        do: fc.constant("prune" as const),
-        which: fc.nat(2),
-        at: fc.constantFrom(0, 0, 1, 2, 3),
-        names: fc.subarray(["alpha", "beta", "gamma", "delta"]),
       }),
     },
     {
@@ -487,13 +359,7 @@ class Run {
       case "info":
         return this.#plain(await store.info(this.#id(step.which)));
       case "entries":
-        return [
-          await store.entries(this.#id(step.which), 0, 2),
-          await store.entries(this.#id(step.which), 1, 3),
-          await store.prunable(this.#id(step.which), hour),
-        ].map(one => (typeof one === "number" ? one : one.map(inOrder)));
-      case "prune":
-        return await this.#prune(step);
+        return await store.entries(this.#id(step.which), 1, 3);
       case "list":
         return [
           ...(await store.list()),
@@ -516,20 +382,6 @@ class Run {
     const one = object(body);
     const own = { ...entry(body, [one], body.length), id: `e${++this.#count}` };
     return this.#store.append(id, expected, own, { ...(put && { objects: [one] }), maxBytes: 40 });
-  }
-
-  /** Up to a revision, or as far as the log can be pruned. Everything that was named, and is not named again, goes. */
-  async #prune({ which, at, names }: Extract<Step, { do: "prune" }>): Promise<unknown> {
-    const id = this.#id(which);
-    const revision = at === 0 ? await this.#store.prunable(id, hour) : at;
-    const entries = await this.#store.entries(id, 0, 100);
-    const last = entries.find(one => one.revision === revision);
-    const named = new Set(entries.flatMap(({ objects }) => objects));
-    const objects = names.map(one => object(one)[0]).filter(hash => named.has(hash));
-    const own = { id: last?.id ?? "none", body: `until ${revision} of ${names}`, objects, bytes: 1 };
-    // One that is there already stays.
-    if (last?.isCheckpoint === true) return "checkpoint";
-    return [revision, await this.#store.prune(id, revision, own)];
   }
 
   #id(number: number): string {

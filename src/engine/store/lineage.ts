@@ -1,12 +1,5 @@
 // Which workspaces have to be kept because others descend from them.
-import type { Revision, WorkspaceId, WorkspaceInfo } from "./store.ts";
-
-/** Where the first fork of a workspace begins. Its log is needed from there on. */
-export function firstFork(all: Iterable<Pick<WorkspaceInfo, "parent">>, workspace: WorkspaceId): Revision {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { parent } of all) if (parent?.workspace === workspace) first = Math.min(first, parent.revision);
-  return first;
-}
+import type { WorkspaceId, WorkspaceInfo } from "./store.ts";
 
 /** Those that stay for themselves, and all that they descend from. */
 export function neededBy(

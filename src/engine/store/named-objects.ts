@@ -7,7 +7,7 @@ interface Logs {
   parentOf(workspace: WorkspaceId): Promise<Origin | undefined>;
 }
 
-/** What is known of one log. Until it is pruned it only grows, so it does not have to be read again. */
+/** What is known of one log. Logs only grow, so it never has to be read again. */
 interface Known {
   read: Revision;
   /** The first revision that names an object. */
@@ -39,22 +39,15 @@ export class NamedObjects {
     return false;
   }
 
-  /** Its log was pruned. */
-  forget(workspace: WorkspaceId): void {
-    this.#known.delete(workspace);
-  }
-
   async #firstIn(workspace: WorkspaceId, hash: Hash, until: Revision): Promise<Revision | undefined> {
     const known = this.#knownOf(workspace);
     for (let more = true; more && !known.first.has(hash) && known.read < until; ) {
       const entries = await this.#logs.entries(workspace, known.read, batch);
-      for (const { revision, objects, isCheckpoint } of entries) {
-        // Of what was named before it, only what it names is left.
-        if (isCheckpoint === true) known.first.clear();
+      for (const { revision, objects } of entries) {
         for (const one of objects) if (!known.first.has(one)) known.first.set(one, revision);
         known.read = Math.max(known.read, revision);
       }
-      more = entries.length > 0; // a page may be short where the log is just being pruned
+      more = entries.length === batch;
     }
     return known.first.get(hash);
   }

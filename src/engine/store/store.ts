@@ -24,7 +24,7 @@ export interface WorkspaceInfo {
   /** The workspace that it was forked from, and that one's revision at the time. */
   readonly parent?: Origin;
   readonly revision: Revision;
-  /** The sum of `bytes` over its own entries, without those that were pruned. */
+  /** The sum of `bytes` over its own entries. */
   readonly bytes: number;
   /** Milliseconds since 1970, by the clock of the store. */
   readonly created: number;
@@ -56,8 +56,6 @@ export interface Entry {
 
 export interface LogEntry extends Entry {
   readonly revision: Revision;
-  /** It takes the place of all entries up to its revision, which were pruned, and has the id of the last of them. */
-  readonly isCheckpoint?: true;
 }
 
 export type StoredObject = readonly [hash: Hash, bytes: Uint8Array];
@@ -120,7 +118,7 @@ export interface WorkspaceStore extends AsyncDisposable {
   /** The bytes, if an entry of this workspace names them, or one that its fork's origin had at that revision. */
   get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined>;
 
-  /** `no_parent`: the origin does not exist, is dropped, has not reached that revision, or was pruned beyond it. */
+  /** `no_parent`: the origin does not exist, is dropped, or has not reached that revision. */
   create(creation: Creation): Promise<WorkspaceInfo | "exists" | "no_parent">;
   /** The workspace that has this name now. */
   find(name: string): Promise<WorkspaceInfo | undefined>;
@@ -140,25 +138,11 @@ export interface WorkspaceStore extends AsyncDisposable {
     entry: Entry,
     options?: AppendOptions,
   ): Promise<Appended>;
-  /**
-   * The entries after a revision, at most `limit`, without a gap. Where the next one was pruned, the checkpoint comes
-   * first, and then what follows that. Also of one that was dropped.
-   */
+  /** The entries after a revision, at most `limit`, without a gap. Also of one that was dropped. */
   entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]>;
   /** Tells when a log may have grown: a hint that may be late, lost or wrong. Returns how to stop it. */
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void;
 
-  /**
-   * How far a log can be pruned: the last revision that was appended, with all before it, longer ago than this, that is
-   * not the head, and before which no fork begins. 0 if there is none.
-   */
-  prunable(workspace: WorkspaceId, ageMs: number): Promise<Revision>;
-  /**
-   * Puts a checkpoint in the place of the entries up to a revision. It has the id of the last of them, and names every
-   * object that is still needed. `refused`: the log has another entry there, or was pruned further; it is the head; a
-   * fork begins before it; or objects are missing.
-   */
-  prune(workspace: WorkspaceId, revision: Revision, checkpoint: Entry): Promise<"pruned" | "refused">;
   /** Removes what is no longer needed: dropped workspaces that no fork descends from, and objects that no entry names. */
   collect(options: CollectOptions): Promise<Collected>;
   check(): AsyncIterable<Damage>;

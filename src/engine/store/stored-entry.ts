@@ -2,15 +2,10 @@
 import type { Entry, Hash, Origin, WorkspaceId } from "./store.ts";
 
 export interface StoredEntry extends Entry {
-  /** The sum of `bytes` up to this entry, with those that were pruned. */
+  /** The sum of `bytes` up to this entry. */
   readonly total: number;
   /** Where it was put, in a bucket: what is found elsewhere is not this entry. Older versions did not write it. */
   readonly key?: string;
-}
-
-/** What is counted of a log: the sums of its last entry and of its checkpoint. */
-export function countedBytes(total: number, checkpoint: StoredEntry | undefined): number {
-  return checkpoint === undefined ? total : total - checkpoint.total + checkpoint.bytes;
 }
 
 export interface AboutWorkspace {

@@ -15,8 +15,6 @@ const operations: ReadonlySet<string | symbol> = new Set<keyof WorkspaceStore>([
   "restore",
   "append",
   "entries",
-  "prunable",
-  "prune",
   "collect",
 ]);
 

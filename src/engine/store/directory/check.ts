@@ -2,8 +2,7 @@
 import { Fault } from "../../fault.ts";
 import type { Objects } from "../../workspace/archive/objects.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
-import type { Damage, Hash, LogEntry } from "../store.ts";
-import type { DirectoryLog } from "./log.ts";
+import type { Damage, Hash } from "../store.ts";
 import type { Registry } from "./registry.ts";
 
 export async function* checkStore(registry: Registry, objects: Objects): AsyncGenerator<Damage> {
@@ -19,21 +18,16 @@ export async function* checkStore(registry: Registry, objects: Objects): AsyncGe
     if (parent !== undefined && registry.info(parent.workspace) === undefined)
       yield { what: "missing_parent", where: parent.workspace, workspaces: [name] };
     const log = registry.log(id);
-    const note = (entry: LogEntry | undefined) => {
-      for (const hash of entry?.objects ?? []) named.set(hash, (named.get(hash) ?? new Set()).add(name));
-    };
-    const checkpoint = checkpointOf(log);
-    if (checkpoint === "damaged") {
-      yield { what: "damaged_entry", where: `${name}/checkpoint`, workspaces: [name] };
-      continue;
-    }
-    note(checkpoint);
-    for (let revision = (checkpoint?.revision ?? 0) + 1; revision <= last; revision++) {
+    for (let revision = 1; revision <= last; revision++) {
       if (slice.isOver) await slice.turn();
-      if (!log.isDamaged(revision)) note(log.read(revision));
-      // Unless it was pruned meanwhile.
-      else if ((log.checkpoint?.revision ?? 0) < revision)
+      if (log.isDamaged(revision)) {
         yield { what: "damaged_entry", where: `${name}/${revision}`, workspaces: [name] };
+        continue;
+      }
+      for (const hash of log.read(revision).objects) {
+        const names = named.get(hash) ?? new Set();
+        named.set(hash, names.add(name));
+      }
     }
     if (log.hasGap) yield { what: "missing_entry", where: `${name}/${last + 1}`, workspaces: [name] };
   }
@@ -42,15 +36,6 @@ export async function* checkStore(registry: Registry, objects: Objects): AsyncGe
     if (isWhole(objects, hash)) continue;
     const what = objects.isThere(hash) ? "damaged_object" : "missing_object";
     yield { what, where: hash, workspaces: [...names].sort() };
-  }
-}
-
-function checkpointOf(log: DirectoryLog): LogEntry | "damaged" | undefined {
-  try {
-    return log.checkpoint;
-  } catch (error) {
-    if (Fault.is(error, "store_unavailable")) return "damaged";
-    throw error;
   }
 }
 

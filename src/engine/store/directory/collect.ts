@@ -3,7 +3,7 @@
 import type { KeptObject, Objects } from "../../workspace/archive/objects.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
 import { neededBy } from "../lineage.ts";
-import type { Collected, CollectOptions, Hash, LogEntry } from "../store.ts";
+import type { Collected, CollectOptions, Hash } from "../store.ts";
 import type { Registry } from "./registry.ts";
 
 export async function collect(
@@ -62,13 +62,8 @@ async function namedIn(registry: Registry, without: ReadonlySet<string>): Promis
   const named = new Set<Hash>();
   for (const id of registry.ids().filter(one => !without.has(one))) {
     const log = registry.log(id);
-    const note = (entry: LogEntry | undefined) => {
-      for (const hash of entry?.objects ?? []) named.add(hash);
-    };
-    note(log.checkpoint);
-    for (let revision = log.firstKept; revision <= log.revision; revision++) {
-      // Pruned since: what is still needed of it is named by a checkpoint that was not there before.
-      note(log.read(revision) ?? log.checkpoint);
+    for (let revision = 1; revision <= log.revision; revision++) {
+      for (const hash of log.read(revision).objects) named.add(hash);
       if (slice.isOver) await slice.turn();
     }
   }

@@ -5,7 +5,6 @@ import { Objects } from "../../workspace/archive/objects.ts";
 import { UnflushedFiles } from "../../workspace/archive/unflushed.ts";
 import { errnoOf, errnoWords, faultOf } from "../../workspace/errno.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
-import { firstFork } from "../lineage.ts";
 import { NamedObjects } from "../named-objects.ts";
 import type {
   Appended,
@@ -115,12 +114,11 @@ export class DirectoryStore implements WorkspaceStore {
       const info = this.#registry.info(workspace);
       if (info === undefined || info.dropped !== undefined) return { result: "gone" };
       const log = this.#registry.log(workspace);
-      const isThere = () => log.revision > expected && log.read(expected + 1)?.id === entry.id;
+      const isThere = () => log.revision > expected && log.read(expected + 1).id === entry.id;
       const appended: Appended = { result: "appended", revision: expected + 1 };
       if (info.revision !== expected) return isThere() ? appended : { result: "stale" };
-      if (after !== undefined && log.read(expected)?.id !== after) return { result: "stale" };
-      if (info.bytes + entry.bytes > maxBytes) log.forgetHead();
-      if (log.head.bytes + entry.bytes > maxBytes) return { result: "over_quota" };
+      if (after !== undefined && log.read(expected).id !== after) return { result: "stale" };
+      if (info.bytes + entry.bytes > maxBytes) return { result: "over_quota" };
       await this.put(objects);
       if (!entry.objects.every(hash => this.#objects.has(hash))) return { result: "missing_objects" };
       await this.#unflushed.flush(); // another process may have put some and not flushed them yet
@@ -133,14 +131,11 @@ export class DirectoryStore implements WorkspaceStore {
   entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
     return guarded(async () => {
       const log = this.#registry.log(workspace);
-      const last = log.revision;
+      const last = Math.min(log.revision, after + limit);
       const entries: LogEntry[] = [];
       const slice = new TimeSlice();
-      for (let revision = after + 1; revision <= last && entries.length < limit; ) {
-        const entry = log.read(revision) ?? (entries.length === 0 ? log.checkpoint : undefined);
-        if (entry === undefined) break; // pruned since the ones before it were read
-        entries.push(entry);
-        revision = entry.revision + 1;
+      for (let revision = after + 1; revision <= last; revision++) {
+        entries.push(log.read(revision));
         if (slice.isOver) await slice.turn();
       }
       return entries;
@@ -153,54 +148,8 @@ export class DirectoryStore implements WorkspaceStore {
     return () => void this.#listeners.delete(listener);
   }
 
-  prunable(workspace: WorkspaceId, ageMs: number): Promise<Revision> {
-    return guarded(async () => {
-      const info = this.#registry.info(workspace);
-      if (info === undefined) return 0;
-      const old = await this.#registry.log(workspace).reachedBy(Date.now() - ageMs);
-      return Math.max(0, Math.min(old, info.revision - 1, await this.#firstFork(workspace)));
-    });
-  }
-
-  prune(workspace: WorkspaceId, revision: Revision, checkpoint: Entry): Promise<"pruned" | "refused"> {
-    return guarded(async () => {
-      const info = this.#registry.info(workspace);
-      if (info === undefined || revision < 1 || revision >= info.revision) return "refused";
-      if (!checkpoint.objects.every(hash => this.#objects.has(hash))) return "refused";
-      const isNeeded = async () => (await this.#firstFork(workspace)) < revision;
-      if (await isNeeded()) return "refused";
-      await this.#unflushed.flush();
-      const done = await this.#registry.log(workspace).prune(revision, checkpoint, isNeeded);
-      if (done === "pruned") this.#named.forget(workspace);
-      return done;
-    });
-  }
-
-  /** Also of forks that were dropped and can be restored, and of those that are just being made. */
-  async #firstFork(workspace: WorkspaceId): Promise<Revision> {
-    const slice = new TimeSlice();
-    const found: WorkspaceInfo[] = [];
-    for (const id of this.#registry.ids()) {
-      const info = this.#registry.info(id);
-      if (info !== undefined) found.push(info);
-      // What it was forked from cannot be known.
-      else if (this.#registry.isDamaged(id)) throw damaged(`the description of workspace ${id}`);
-      if (slice.isOver) await slice.turn();
-    }
-    return firstFork(found, workspace);
-  }
-
   collect(options: CollectOptions): Promise<Collected> {
-    return guarded(async () => {
-      if (options.dryRun !== true)
-        for (const id of this.#registry.ids()) {
-          const log = this.#registry.log(id);
-          // Another process has died while it pruned.
-          const checkpoint = log.isHalfPruned ? log.checkpoint : undefined;
-          if (checkpoint !== undefined) await this.prune(id, checkpoint.revision, checkpoint);
-        }
-      return await collect(this.#registry, this.#objects, options);
-    });
+    return guarded(() => collect(this.#registry, this.#objects, options));
   }
 
   check(): AsyncIterable<Damage> {
@@ -210,10 +159,6 @@ export class DirectoryStore implements WorkspaceStore {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listeners.clear();
   }
-}
-
-function damaged(detail: string): Fault {
-  return new Fault("store_unavailable", { reason: "damaged", detail });
 }
 
 function invalid(hash: Hash): Fault {

@@ -2,8 +2,7 @@
 // link) for as long as it lives: taking that name is creating it, losing it is dropping it, each in one step.
 //
 //   workspaces/<id>/about      what was said at its creation; its time is that of the drop
-//   workspaces/<id>/log/<n>    its entries; empty where they were pruned
-//   workspaces/<id>/checkpoint.<n>-<…>  takes the place of those
+//   workspaces/<id>/log/<n>    its entries
 //   names/<hash of the name>   the same file as `about`
 //   listing                    a copy of the descriptions of those that live (living-index.ts)
 //
@@ -50,12 +49,6 @@ export class Registry {
     const made: About = { id, name, ...(parent && { parent }), created: Date.now(), about };
     await create(join(own, "about"), own, made);
     await flushDirectory(this.#workspaces);
-    // Pruning looks for forks after it has made the checkpoint, so one of the two sees the other.
-    const pruned = parent && this.log(parent.workspace).checkpoint?.revision;
-    if (pruned !== undefined && parent !== undefined && parent.revision < pruned) {
-      this.remove(id);
-      return "no_parent";
-    }
     if (!linkIfFree(this.#aboutFile(id), this.#nameFile(name))) {
       this.remove(id);
       return "exists";

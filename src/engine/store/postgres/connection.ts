@@ -114,17 +114,13 @@ export class Connections implements AsyncDisposable {
     }
   }
 
-  /** Runs statements on one connection, none of them twice. `patienceMs`: how long each may take. */
-  async alone<T>(action: (query: SqlQuery) => Promise<T>, patienceMs?: number): Promise<T> {
+  /** Runs statements on one connection, none of them twice. */
+  async alone<T>(action: (query: SqlQuery) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch(error => {
       throw failureOf(error);
     });
     try {
-      // pg knows this option of a query; its types do not.
-      const limit = patienceMs === undefined ? {} : { query_timeout: patienceMs };
-      return await action(
-        async (text, values = []) => (await client.query({ text, values: [...values], ...limit })).rows,
-      );
+      return await action(async (text, values = []) => (await client.query(text, [...values])).rows);
     } catch (error) {
       throw failureOf(error);
     } finally {

@@ -15,7 +15,6 @@ import type {
   Entry,
   Hash,
   LogEntry,
-  Origin,
   Revision,
   StoredObject,
   WorkspaceId,
@@ -25,7 +24,7 @@ import type {
 import { collect, ownerOf } from "./collect.ts";
 import { Connections, type SqlConnectionOptions } from "./connection.ts";
 import type { PlainRow } from "./plain-rows.ts";
-import { migrate, pruningVersion, schemaState, schemaVersion } from "./schema.ts";
+import { migrate, schemaState, schemaVersion } from "./schema.ts";
 import * as statements from "./statements.ts";
 
 export interface PostgresOptions extends SqlConnectionOptions {
@@ -35,8 +34,6 @@ export interface PostgresOptions extends SqlConnectionOptions {
 
 /** Objects larger than this go to the other store, where there is one. */
 const largeBytes = 1024 * 1024;
-/** How long a statement of a pruning may take: it reads the whole log. */
-const pruningMs = 120_000;
 /** What one statement carries. */
 const statementBytes = 8 * 1024 * 1024;
 
@@ -128,14 +125,7 @@ export class PostgresStore implements WorkspaceStore {
     if (found?.id === id) return found; // the first answer was lost
     const origin = parent && (await this.info(parent.workspace));
     const fits = origin?.dropped === undefined && (origin?.revision ?? -1) >= (parent?.revision ?? 0);
-    const isLeft = parent === undefined || (await this.#isLeft(parent));
-    return parent === undefined || (fits && isLeft) ? "exists" : "no_parent";
-  }
-
-  /** Whether a fork can begin there. */
-  async #isLeft({ workspace, revision }: Origin): Promise<boolean> {
-    const text = "select from polyfs_workspace where id = $1::text and pruned <= $2::bigint";
-    return (await this.#connections.query(text, [workspace, revision])).length > 0;
+    return parent === undefined || fits ? "exists" : "no_parent";
   }
 
   async find(name: string): Promise<WorkspaceInfo | undefined> {
@@ -227,45 +217,10 @@ export class PostgresStore implements WorkspaceStore {
       body: string;
       bytes: string;
       objects: Hash[] | null;
-      checkpoint: boolean;
     }>("polyfs_entries", statements.entries, [workspace, after, limit]);
-    return rows.map(({ revision, id, body, bytes, objects, checkpoint }) => ({
+    return rows.map(({ revision, id, body, bytes, objects }) => ({
       ...{ revision: Number(revision), id, body, bytes: Number(bytes), objects: objects ?? [] },
-      ...(checkpoint && { isCheckpoint: true }),
     }));
-  }
-
-  async prunable(workspace: WorkspaceId, ageMs: number): Promise<Revision> {
-    const [row] = await this.#connections.query<{ revision: string }>(statements.prunable, [
-      workspace,
-      ageMs,
-    ]);
-    return Math.max(0, Number(row?.revision ?? 0));
-  }
-
-  /** In one transaction, so there is nothing to finish after a crash. */
-  async prune(workspace: WorkspaceId, revision: Revision, checkpoint: Entry): Promise<"pruned" | "refused"> {
-    const { id, body, bytes } = checkpoint;
-    const named = joined([...new Set(checkpoint.objects)]);
-    // Asking keeps what no other workspace names.
-    if ((await this.has(checkpoint.objects)).size < new Set(checkpoint.objects).size) return "refused";
-    return await this.#connections.alone(async query => {
-      await query("begin");
-      try {
-        await query(statements.holdForPruning, [workspace]);
-        const may = await query(statements.mayBePruned, [workspace, revision, id]);
-        if (may.length > 0) {
-          await query(statements.prune, [workspace, revision, body, named, bytes]);
-          await query(statements.referAnew, [workspace]);
-          await query("update polyfs_schema set oldest = greatest(oldest, $1::int)", [pruningVersion]);
-        }
-        await query("commit");
-        return may.length > 0 ? "pruned" : "refused";
-      } catch (error) {
-        await query("rollback").catch(() => {});
-        throw error;
-      }
-    }, pruningMs);
   }
 
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void {

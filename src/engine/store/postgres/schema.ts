@@ -4,9 +4,7 @@
 import type { SqlQuery } from "./connection.ts";
 
 /** What this program knows. */
-export const schemaVersion = 2;
-/** The oldest version of the program that can read a log that was pruned. */
-export const pruningVersion = 2;
+export const schemaVersion = 1;
 
 interface SchemaStep {
   readonly sql: string;
@@ -58,12 +56,6 @@ const steps: readonly SchemaStep[] = [
     );
     create index polyfs_reference_hash on polyfs_reference (hash);`,
   },
-  {
-    // Until a log is pruned.
-    oldest: 1,
-    sql: `
-    alter table polyfs_workspace add column pruned bigint not null default 0; -- the entry there is a checkpoint`,
-  },
 ];
 
 export interface SchemaState {
@@ -85,11 +77,11 @@ export async function migrate(query: SqlQuery): Promise<{ readonly from: number;
   await query("begin");
   try {
     await query("select pg_advisory_xact_lock(hashtext('polyfs schema'))");
-    const { version: from, oldest: before } = await schemaState(query);
+    const { version: from } = await schemaState(query);
     if (from === 0) await query("create table polyfs_schema (version int not null, oldest int not null)");
     for (const { sql } of steps.slice(from)) await query(sql);
     if (from < schemaVersion) {
-      const oldest = Math.max(before, ...steps.map(step => step.oldest));
+      const oldest = Math.max(...steps.map(step => step.oldest));
       await query("delete from polyfs_schema");
       await query("insert into polyfs_schema (version, oldest) values ($1, $2)", [schemaVersion, oldest]);
     }

@@ -80,76 +80,18 @@ export const info = `
          extract(epoch from created) * 1000 as created, extract(epoch from dropped) * 1000 as dropped
   from polyfs_workspace`;
 
-/** $1 id, $2 name, $3 about, $4 parent, $5 its revision. The lock makes it wait for a pruning, which makes it wait too. */
+/** $1 id, $2 name, $3 about, $4 parent, $5 its revision */
 export const create = `
-  with origin as (
-    select id from polyfs_workspace
-    where id = $4::text and dropped is null and revision >= $5::bigint and pruned <= $5::bigint for key share)
   insert into polyfs_workspace (id, name, about, parent, parent_revision)
   select $1::text, $2::text, $3::jsonb, $4::text, $5::bigint
-  where $4::text is null or exists (select from origin)
+  where $4::text is null or exists (
+    select from polyfs_workspace where id = $4::text and dropped is null and revision >= $5::bigint)
   on conflict do nothing
   returning extract(epoch from created) * 1000 as created`;
 
 export const entries = `
-  select revision, id, body, bytes, (select array_agg(encode(one, 'hex')) from unnest(objects) as one) as objects,
-         revision = (select pruned from polyfs_workspace w where w.id = $1::text) as checkpoint
+  select revision, id, body, bytes, (select array_agg(encode(one, 'hex')) from unnest(objects) as one) as objects
   from polyfs_entry where workspace = $1::text and revision > $2::bigint order by revision limit $3`;
-
-/** $1 workspace, $2 age in milliseconds */
-export const prunable = `
-  select least(
-    w.revision - 1,
-    (select min(c.parent_revision) from polyfs_workspace c where c.parent = w.id),
-    (select min(e.revision) - 1 from polyfs_entry e
-     where e.workspace = w.id and e.revision > w.pruned and e.time > now() - make_interval(secs => $2::float8 / 1000))
-  ) as revision
-  from polyfs_workspace w where w.id = $1::text`;
-
-/** No entry is appended and no fork is made until the transaction ends. */
-export const holdForPruning = "select pruned from polyfs_workspace where id = $1::text for update";
-
-/** $1 workspace, $2 revision, $3 the id of the entry there */
-export const mayBePruned = `
-  select from polyfs_workspace w join polyfs_entry e on e.workspace = w.id and e.revision = $2::bigint
-  where w.id = $1::text and e.id = $3::text and w.revision > $2::bigint and w.pruned <= $2::bigint
-    and not exists (select from polyfs_workspace c where c.parent = w.id and c.parent_revision < $2::bigint)`;
-
-/** $1 workspace, $2 revision, $3 the body, $4 hashes that the checkpoint names (joined), $5 bytes: the entry becomes it */
-export const prune = `
-  with cut as (
-    delete from polyfs_entry where workspace = $1::text and revision < $2::bigint returning bytes
-  ),
-  before as (
-    select bytes from polyfs_entry where workspace = $1::text and revision = $2::bigint
-  ),
-  written as (
-    update polyfs_entry set body = $3::text, bytes = $5::bigint, objects = array(
-      select distinct substring($4::bytea from n * 32 + 1 for 32)
-      from generate_series(0, length($4::bytea) / 32 - 1) as n)
-    where workspace = $1::text and revision = $2::bigint
-  )
-  update polyfs_workspace set pruned = $2::bigint, bytes = polyfs_workspace.bytes + $5::bigint
-    - coalesce((select sum(bytes) from cut), 0) - (select bytes from before)
-  where id = $1::text`;
-
-/** What the entries that are left name, and since when. Each row is inserted, removed or changed by one part at most. */
-export const referAnew = `
-  with kept as materialized (
-    select hash, min(revision) as revision from (
-      select unnest(objects) as hash, revision from polyfs_entry where workspace = $1::text) as named
-    group by hash
-  ),
-  added as (
-    insert into polyfs_reference (workspace, hash, revision) select $1::text, hash, revision from kept
-    on conflict do nothing
-  ),
-  dropped as (
-    delete from polyfs_reference r
-    where workspace = $1::text and not exists (select from kept where kept.hash = r.hash)
-  )
-  update polyfs_reference r set revision = kept.revision from kept
-  where r.workspace = $1::text and r.hash = kept.hash and r.revision <> kept.revision`;
 
 export const damages = `
   select 'missing_object' as what, encode(r.hash, 'hex') as place, array_agg(distinct w.name) as names
@@ -165,8 +107,8 @@ export const damages = `
          array[w.name]
     from polyfs_workspace w, lateral (
       select n as behind, lag(n) over (order by n) as ahead from (
-        select greatest(w.pruned - 1, 0)::numeric as n
-        union select revision from polyfs_entry e where e.workspace = w.id and e.revision > w.pruned - 1 and e.revision > 0
+        select 0::numeric as n
+        union select revision from polyfs_entry e where e.workspace = w.id and e.revision > 0
         union select w.revision::numeric + 1) as known) as gap
     where behind - ahead > 1
   union all

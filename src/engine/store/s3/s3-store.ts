@@ -4,15 +4,10 @@
 //   n/<hash of the name>/<number>     who had the name: odd numbers give it to a workspace, even ones free it
 //   w/<id>/about                      what was said at its creation
 //   w/<id>/log/<revision, 12 digits>  its entries
-//   w/<id>/log~/<revision>-<…>        takes the place of entries that were pruned, up to that revision: a checkpoint
-//
-// Each process that prunes makes a checkpoint under a key of its own, and relies on no other, which may be withdrawn.
-// The last in the order of keys counts, and a process removes only checkpoints before its own.
 import { randomBytes } from "node:crypto";
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import { checkpointName, prunedUntil } from "../checkpoint-name.ts";
-import { firstFork, neededBy } from "../lineage.ts";
+import { neededBy } from "../lineage.ts";
 import { NamedObjects } from "../named-objects.ts";
 import type {
   Appended,
@@ -30,22 +25,13 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
-import {
-  type AboutWorkspace,
-  countedBytes,
-  isAbout,
-  isStoredEntry,
-  type StoredEntry,
-} from "../stored-entry.ts";
+import { type AboutWorkspace, isAbout, isStoredEntry, type StoredEntry } from "../stored-entry.ts";
 import { S3Bucket, unavailable } from "./bucket.ts";
 
-/** What is known of a log: it only grows, apart from what is pruned. */
+/** What is known of a log: it only grows. */
 interface LogHead {
   readonly revision: Revision;
   readonly total: number;
-  readonly bytes: number;
-  /** The key of its checkpoint. */
-  readonly checkpoint?: string | undefined;
   /** Its last entry cannot be read, so nothing can be appended. */
   readonly isDamaged?: boolean;
 }
@@ -140,12 +126,6 @@ export class S3Store implements WorkspaceStore {
     const id = randomBytes(10).toString("hex");
     const said: AboutWorkspace = { id, name, ...(parent && { parent }), about };
     await this.#bucket.put(`w/${id}/about`, encoded(said));
-    // Pruning looks for forks after it has made the checkpoint, so one of the two sees the other.
-    const checkpoint = parent && (await this.#head(parent.workspace)).checkpoint;
-    if (parent !== undefined && checkpoint !== undefined && parent.revision < prunedBy(checkpoint)) {
-      await this.#bucket.remove(`w/${id}/about`);
-      return "no_parent";
-    }
     if (await this.#claim(name, id)) return (await this.info(id)) ?? "exists";
     await this.#bucket.remove(`w/${id}/about`);
     return "exists";
@@ -187,11 +167,11 @@ export class S3Store implements WorkspaceStore {
   async info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined> {
     const said = await this.#about(workspace);
     if (said === undefined) return undefined;
-    const [{ revision, bytes }, released] = await Promise.all([this.#head(workspace), this.#released(said)]);
+    const [{ revision, total }, released] = await Promise.all([this.#head(workspace), this.#released(said)]);
     // A creation that lost its name to another one left no entries. Anything else would be collected with its log.
     if (released !== undefined && !released.isMarked && revision > 0)
       throw unavailable("damaged", `workspace ${workspace} has lost its name and was not dropped`);
-    return { ...said, revision, bytes, ...(released !== undefined && { dropped: released.at }) };
+    return { ...said, revision, bytes: total, ...(released !== undefined && { dropped: released.at }) };
   }
 
   async #about(id: WorkspaceId): Promise<(AboutWorkspace & { readonly created: number }) | undefined> {
@@ -234,22 +214,17 @@ export class S3Store implements WorkspaceStore {
 
   /** What is known of each workspace; the id of one whose description is damaged. */
   async #infos(): Promise<readonly (WorkspaceInfo | WorkspaceId)[]> {
-    const ids = await this.#ids();
+    const ids: WorkspaceId[] = [];
+    for await (const { key } of this.#bucket.list("w/")) {
+      const [, id] = /^w\/([0-9a-f]+)\/about$/.exec(key) ?? [];
+      if (id !== undefined) ids.push(id);
+    }
     const found: (WorkspaceInfo | WorkspaceId)[] = [];
     await each(ids, async id => {
       const info = await this.info(id).catch(ifDamaged);
       if (info !== undefined) found.push(info === "damaged" ? id : info);
     });
     return found;
-  }
-
-  async #ids(): Promise<readonly WorkspaceId[]> {
-    const ids: WorkspaceId[] = [];
-    for await (const { key } of this.#bucket.list("w/")) {
-      const [, id] = /^w\/([0-9a-f]+)\/about$/.exec(key) ?? [];
-      if (id !== undefined) ids.push(id);
-    }
-    return ids;
   }
 
   async drop(workspace: WorkspaceId): Promise<boolean> {
@@ -294,8 +269,7 @@ export class S3Store implements WorkspaceStore {
     if ((await this.has(others)).size < new Set(others).size) return { result: "missing_objects" };
     const { id, body, objects: hashes, bytes } = entry;
     const key = entryKey(workspace, expected + 1);
-    const total = (this.#heads.get(workspace)?.total ?? 0) + bytes;
-    const stored: StoredEntry = { id, body, objects: hashes, bytes, total, key };
+    const stored: StoredEntry = { id, body, objects: hashes, bytes, total: info.bytes + bytes, key };
     const made = await this.#bucket.create(key, encoded(stored));
     if (!made && !(await isThere())) return { result: "stale" };
     // A collection that had found one of them old, before it was put again, may have removed it since.
@@ -307,142 +281,43 @@ export class S3Store implements WorkspaceStore {
   }
 
   async entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
-    const head = await this.#head(workspace);
-    const entries = await this.#entriesUntil(workspace, after, Math.min(after + limit, head.revision));
-    if (entries.length > 0 || head.revision <= after) return entries;
-    const checkpoint = await this.#checkpoint(workspace);
-    if (checkpoint === undefined || checkpoint.revision <= after)
-      throw unavailable("damaged", `entry ${after + 1} is missing`);
-    const until = Math.min(checkpoint.revision + limit - 1, head.revision);
-    return [checkpoint, ...(await this.#entriesUntil(workspace, checkpoint.revision, until))];
-  }
-
-  /** As far as none of them was pruned. */
-  async #entriesUntil(workspace: WorkspaceId, after: Revision, until: Revision): Promise<LogEntry[]> {
-    const revisions = Array.from({ length: Math.max(0, until - after) }, (_, i) => after + i + 1);
+    const { revision: last } = await this.#head(workspace);
+    const revisions = Array.from(
+      { length: Math.max(0, Math.min(limit, last - after)) },
+      (_, i) => after + i + 1,
+    );
     const found = new Map<Revision, LogEntry>();
     await each(revisions, async revision => {
       const stored = await this.#entry(workspace, revision);
-      if (stored !== undefined) found.set(revision, entryOf(stored, revision));
+      if (stored === undefined) throw unavailable("damaged", `entry ${revision} is missing`);
+      const { total: _, key: __, ...entry } = stored;
+      found.set(revision, { ...entry, revision });
     });
-    const missing = revisions.find(revision => !found.has(revision));
-    if (missing === undefined) return revisions.flatMap(revision => found.get(revision) ?? []);
-    const { checkpoint } = await this.#head(workspace);
-    if (checkpoint === undefined || prunedBy(checkpoint) < missing)
-      throw unavailable("damaged", `entry ${missing} is missing`);
-    return revisions.filter(revision => revision < missing).flatMap(revision => found.get(revision) ?? []);
+    return revisions.flatMap(revision => found.get(revision) ?? []);
   }
 
-  /** What takes the place of the first entries. */
-  async #checkpoint(workspace: WorkspaceId): Promise<LogEntry | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const { checkpoint: key } = await this.#head(workspace);
-      if (key === undefined) return undefined;
-      const stored = await this.#stored(key);
-      if (stored !== undefined) return { ...entryOf(stored, prunedBy(key)), isCheckpoint: true };
-      // A later one has taken its place since.
-      if (attempt === 10)
-        throw unavailable("damaged", `checkpoint ${prunedBy(key)} of workspace ${workspace}`);
-    }
-  }
-
-  #entry(workspace: WorkspaceId, revision: Revision): Promise<StoredEntry | undefined> {
-    return this.#stored(entryKey(workspace, revision));
-  }
-
-  async #stored(key: string): Promise<StoredEntry | undefined> {
+  async #entry(workspace: WorkspaceId, revision: Revision): Promise<StoredEntry | undefined> {
+    const key = entryKey(workspace, revision);
     const bytes = await this.#bucket.get(key);
     if (bytes === undefined) return undefined;
     const stored = decoded(bytes);
-    if (!isStoredEntry(stored) || (stored.key ?? key) !== key) throw unavailable("damaged", `entry ${key}`);
+    if (!isStoredEntry(stored) || (stored.key ?? key) !== key)
+      throw unavailable("damaged", `entry ${revision} of workspace ${workspace}`);
     return stored;
   }
 
-  /** The last key of the log, from where it was last seen, and its checkpoint, which is listed behind it. */
+  /** The last key of the log, from where it was last seen. */
   async #head(workspace: WorkspaceId): Promise<LogHead> {
-    const known = this.#heads.get(workspace) ?? { revision: 0, total: 0, bytes: 0 };
+    const known = this.#heads.get(workspace) ?? { revision: 0, total: 0 };
     let { revision } = known;
-    let checkpoint: string | undefined;
-    for await (const { key } of this.#bucket.list(`w/${workspace}/log`, entryKey(workspace, revision)))
-      if (isCheckpoint(key)) checkpoint = key;
-      else revision = Math.max(revision, revisionOf(key) ?? 0);
-    const isSame = revision === known.revision && checkpoint === known.checkpoint;
-    if (isSame && known.isDamaged !== true) return known;
+    for await (const { key } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, revision)))
+      revision = Math.max(revision, revisionOf(key) ?? 0);
+    if (revision === known.revision && known.isDamaged !== true) return known;
     const last = await this.#entry(workspace, revision).catch(ifDamaged);
-    const first = checkpoint === undefined ? undefined : await this.#stored(checkpoint).catch(ifDamaged);
-    const total = last === "damaged" ? 0 : (last?.total ?? 0);
-    const isDamaged = last === "damaged" || first === "damaged";
-    const bytes = isDamaged ? 0 : countedBytes(total, first);
-    const head: LogHead = { revision, total, bytes, checkpoint, ...(isDamaged && { isDamaged }) };
+    const head: LogHead =
+      last === "damaged" ? { revision, total: 0, isDamaged: true } : { revision, total: last?.total ?? 0 };
     this.#heads.set(workspace, head);
     return head;
-  }
-
-  async prunable(workspace: WorkspaceId, ageMs: number): Promise<Revision> {
-    const { revision, checkpoint } = await this.#head(workspace);
-    const now = await this.#bucket.now();
-    let old = checkpoint === undefined ? 0 : prunedBy(checkpoint);
-    for await (const { key, modified } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, old)))
-      if (revisionOf(key) === old + 1 && now - modified >= ageMs) old++;
-      else break;
-    return Math.max(0, Math.min(old, revision - 1, await this.#firstFork(workspace)));
-  }
-
-  async prune(workspace: WorkspaceId, revision: Revision, given: Entry): Promise<"pruned" | "refused"> {
-    const head = await this.#head(workspace);
-    const before = head.checkpoint === undefined ? 0 : prunedBy(head.checkpoint);
-    if (revision < Math.max(1, before) || revision >= head.revision) return "refused";
-    const stored = await this.#stored(
-      revision === before ? (head.checkpoint ?? "") : entryKey(workspace, revision),
-    );
-    const { id, body, objects, bytes } = given;
-    if (stored?.id !== id || (await this.#firstFork(workspace)) < revision) return "refused";
-    if ((await this.has(objects)).size < new Set(objects).size) return "refused";
-    const key = checkpointPrefix(workspace) + checkpointName(revision, head.checkpoint);
-    const checkpoint: StoredEntry = { id, body, objects, bytes, total: stored.total, key };
-    await this.#bucket.put(key, encoded(checkpoint));
-    if ((await this.#firstFork(workspace)) < revision || (await this.#head(workspace)).checkpoint !== key) {
-      await this.#bucket.remove(key);
-      return "refused";
-    }
-    await this.#removePruned(workspace, key);
-    this.#named.forget(workspace);
-    return "pruned";
-  }
-
-  /** The first entry goes first: a reader that finds it reads on, and one that does not looks for the checkpoint. */
-  async #removePruned(workspace: WorkspaceId, checkpoint: string): Promise<void> {
-    const entries: string[] = [];
-    for await (const { key } of this.#bucket.list(`w/${workspace}/log/`))
-      if ((revisionOf(key) ?? Number.POSITIVE_INFINITY) <= prunedBy(checkpoint)) entries.push(key);
-      else break;
-    const [first, ...rest] = entries;
-    if (first !== undefined) await this.#bucket.remove(first);
-    await each(rest, key => this.#bucket.remove(key));
-    for await (const { key } of this.#bucket.list(checkpointPrefix(workspace)))
-      if (key < checkpoint) await this.#bucket.remove(key);
-  }
-
-  /** Also of forks that were dropped and can be restored, and of those that are just being made. */
-  async #firstFork(workspace: WorkspaceId): Promise<Revision> {
-    const infos: AboutWorkspace[] = [];
-    for (const id of await this.#ids()) {
-      const about = await this.#about(id); // faults where what it was forked from cannot be known
-      if (about !== undefined) infos.push(about);
-    }
-    return firstFork(infos, workspace);
-  }
-
-  /** Finishes what another process had begun when it died. */
-  async #finishPruning(workspace: WorkspaceId): Promise<void> {
-    const { checkpoint } = await this.#head(workspace);
-    if (checkpoint === undefined) return;
-    for await (const { key } of this.#bucket.list(`w/${workspace}/log/`)) {
-      const given = (revisionOf(key) ?? Number.POSITIVE_INFINITY) <= prunedBy(checkpoint);
-      const found = given ? await this.#checkpoint(workspace) : undefined;
-      if (found !== undefined) await this.prune(workspace, found.revision, found);
-      return;
-    }
   }
 
   /** Only of this process: a bucket does not report changes. */
@@ -459,18 +334,15 @@ export class S3Store implements WorkspaceStore {
     });
     const now = await this.#bucket.now();
     const needed = neededBy(all, ({ dropped }) => dropped === undefined || now - dropped < graceMs);
-    if (!dryRun) for (const { id } of all) await this.#finishPruning(id);
     const unneeded = all.filter(({ id }) => !needed.has(id));
     const old: { key: string; size: number }[] = [];
     for await (const { key, size, modified } of this.#bucket.list("o/"))
       if (now - modified >= graceMs) old.push({ key, size });
     const named = new Set<Hash>();
     for (const { id, revision } of all.filter(info => needed.has(info.id)))
-      for (let after = 0; after < revision; )
-        for (const entry of await this.entries(id, after, batch)) {
-          for (const hash of entry.objects) named.add(hash);
-          after = entry.revision;
-        }
+      for (let after = 0; after < revision; after += batch)
+        for (const { objects } of await this.entries(id, after, Math.min(batch, revision - after)))
+          for (const hash of objects) named.add(hash);
     const gone = old.filter(({ key }) => !named.has(key.slice(2)));
     if (!dryRun) {
       for (const { id } of unneeded.toReversed()) await this.#remove(id);
@@ -501,17 +373,8 @@ export class S3Store implements WorkspaceStore {
     for (const { id, name, parent } of all) {
       if (parent !== undefined && !ids.has(parent.workspace))
         yield { what: "missing_parent", where: parent.workspace, workspaces: [name] };
-      const note = (entry: Entry | undefined) => {
-        for (const hash of entry?.objects ?? []) named.set(hash, (named.get(hash) ?? new Set()).add(name));
-      };
-      const checkpoint = await this.#checkpoint(id).catch(ifDamaged);
-      if (checkpoint === "damaged") {
-        yield { what: "damaged_entry", where: `${name}/checkpoint`, workspaces: [name] };
-        continue;
-      }
-      note(checkpoint);
-      let before = checkpoint?.revision ?? 0;
-      for await (const { key } of this.#bucket.list(`w/${id}/log/`, entryKey(id, before))) {
+      let before = 0;
+      for await (const { key } of this.#bucket.list(`w/${id}/log/`)) {
         const revision = revisionOf(key);
         if (revision === undefined) continue;
         const missing = revision === before + 2 ? revision - 1 : `${before + 1}-${revision - 1}`;
@@ -521,7 +384,8 @@ export class S3Store implements WorkspaceStore {
         const entry = await this.#entry(id, revision).catch(ifDamaged);
         if (entry === "damaged")
           yield { what: "damaged_entry", where: `${name}/${revision}`, workspaces: [name] };
-        else note(entry);
+        else
+          for (const hash of entry?.objects ?? []) named.set(hash, (named.get(hash) ?? new Set()).add(name));
       }
     }
     for (const [hash, names] of named) {
@@ -535,27 +399,6 @@ export class S3Store implements WorkspaceStore {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listeners.clear();
   }
-}
-
-function entryOf({ total: _, key: __, ...entry }: StoredEntry, revision: Revision): LogEntry {
-  return { ...entry, revision };
-}
-
-function checkpointPrefix(workspace: WorkspaceId): string {
-  return `w/${workspace}/log~/`;
-}
-
-function isCheckpoint(key: string): boolean {
-  return key.includes("/log~/") && prunedUntil(key) !== undefined;
-}
-
-/** The revision of a checkpoint. */
-function prunedBy(key: string): Revision {
-  return prunedUntil(key) ?? 0;
-}
-
-function digits(revision: Revision): string {
-  return String(revision).padStart(12, "0");
 }
 
 /** Undefined for a key that is not part of a log. */
@@ -574,7 +417,7 @@ function nameKey(name: string, count: number): string {
 }
 
 function entryKey(workspace: WorkspaceId, revision: Revision): string {
-  return `w/${workspace}/log/${digits(revision)}`;
+  return `w/${workspace}/log/${String(revision).padStart(12, "0")}`;
 }
 
 function encoded(value: unknown): Uint8Array {
