@@ -119,9 +119,11 @@ export class Cluster implements AsyncDisposable {
       ...["--max-concurrent-calls", "1000"],
       ...(this.#token === "" ? [] : ["--tokens", this.#tokens, "--max-requests-per-minute", "1000000"]),
     ];
-    // The second replica's clock is an hour ahead, the third one's an hour behind.
-    const offset = [undefined, "+3600s", "-3600s"][i % 3];
-    const clock = this.#clock && offset ? { ...this.#clock, FAKETIME: offset } : {};
+    const ahead = secondsAhead(i);
+    const clock =
+      this.#clock && ahead !== 0
+        ? { ...this.#clock, FAKETIME: `${ahead > 0 ? "+" : "-"}${Math.abs(ahead)}s` }
+        : {};
     const place = this.#places[i];
     const server = new HttpServer(
       ...([this.root(i), join(this.base, `state${i}`), args, clock] as const),
@@ -152,6 +154,15 @@ export class Cluster implements AsyncDisposable {
 
   get hasClocks(): boolean {
     return this.#clock !== undefined;
+  }
+
+  /** That the clock of each replica is as far ahead as it should be: what makes it so may not work everywhere. */
+  async assertClocks(): Promise<void> {
+    for (let i = 0; i < this.count; i++) {
+      const { headers } = await fetch(new URL("/healthz", await this.url(i)));
+      const seconds = (Date.parse(headers.get("date") ?? "") - Date.now()) / 1000;
+      if (!(Math.abs(seconds - secondsAhead(i)) < 60)) throw new Error(`replica ${i} is ${seconds} s ahead`);
+    }
   }
 
   /** Cuts a replica off from the database, and connects it again. False if there is nothing to cut. */
@@ -226,6 +237,11 @@ export class Cluster implements AsyncDisposable {
     this.#network?.[Symbol.dispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
+}
+
+/** The second replica's clock is an hour ahead, the third one's an hour behind. */
+function secondsAhead(replica: number): number {
+  return [0, 3600, -3600][replica % 3] ?? 0;
 }
 
 /** Settings with which the database can be reached from the network of each replica. */
