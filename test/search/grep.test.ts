@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -144,7 +145,9 @@ describe("search", () => {
   });
 
   const bytes = ["1", "a", "\\xff", "\\x5c", "\xff", "\xc3", "e\xcc\x81", "\x01"];
-  it.each(bytes)(
+  // Without /proc, directories with other names than UTF-8 are left out.
+  const places = hasProc ? bytes : bytes.filter(name => isUtf8(Buffer.from(name, "latin1")));
+  it.each(places)(
     "each file in %j is found once, whichever bytes its name consists of",
     async directoryName => {
       using tree = new Tree();
