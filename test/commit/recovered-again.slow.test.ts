@@ -23,7 +23,7 @@ const run = (fixture: Fixture, task: string, given: string) =>
 function lost(marks?: "done"): Fixture {
   const fixture = new Fixture({ a: "a" });
   for (const names of ["d/x", "d/y,a,d/e/z", "d/e/u"]) {
-    // Nobody recovers what the one before left.
+    // No process recovers what the one before left.
     const others = join(fixture.base, "others");
     mkdirSync(others, { recursive: true });
     const processes = join(fixture.state, "processes");

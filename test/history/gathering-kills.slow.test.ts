@@ -1,4 +1,4 @@
-// Processes that record and gather changes at the same time are killed at any moment. Whoever reads meanwhile has all
+// Processes that record and gather changes at the same time are killed at any moment. A reader meanwhile gets all
 // that were recorded before, each once and in order.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
