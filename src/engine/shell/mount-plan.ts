@@ -69,7 +69,7 @@ export class MountPlan implements Disposable {
     return display(found?.place ?? bytesOf(root.path)) + path.slice(display(at).length);
   }
 
-  /** The hidden paths in a root, without those inside another hidden one. */
+  /** The hidden paths in a root, without those inside another hidden one. Of two for one path, the first holds. */
   #covered(hidden: readonly { handle: Handle; text?: Buffer }[]): (MountPoint & Cover)[] {
     const found = hidden.flatMap(({ handle, text }) => {
       const at = handle.whereabouts();
@@ -78,7 +78,9 @@ export class MountPlan implements Disposable {
       const cover = { isDirectory, ...(text && { text }) };
       return outer === undefined ? [] : [{ at, place: placeIn(outer, at), outer, ...cover }];
     });
-    return found.filter(one => !found.some(other => other !== one && isWithin(one.at, other.at)));
+    return found.filter(
+      (one, i) => !found.some(({ at }, j) => (at === one.at ? j < i : isWithin(one.at, at))),
+    );
   }
 
   /** Paths that a rule protects from changes, or frees inside something protected. */

@@ -32,12 +32,13 @@ export function restrictedIn(given: CommandRoots): Restricted[] {
   const found: Restricted[] = [];
   if (!byDescriptor) return found;
   try {
+    const places = new Set(given.roots.map(({ handle }) => handle.whereabouts()));
     for (const root of given.roots) {
       if (!root.rules.restrict) continue;
       const isFree = (at: string) => given.isFreeForCommands(root, at);
       const state = isChangeable(given, root) ? "read-write" : "read-only";
       const at = root.handle.whereabouts();
-      if (!isWalked({ root, isFree }, root.handle, at, state, found))
+      if (!isWalked({ root, isFree, places }, root.handle, at, state, found))
         throw new Fault("permission_denied", { path: display(at) });
     }
     return found;
@@ -57,6 +58,8 @@ type RootAccess = "read-only" | "read-write";
 interface Walked {
   readonly root: Root;
   isFree(at: string): boolean;
+  /** Where the roots are: one in another decides about itself and what is in it. */
+  readonly places: ReadonlySet<string>;
 }
 
 /** False if this user may not list the directory. */
@@ -77,6 +80,7 @@ function isWalked(
     const seen = seenOf(display(place), walked);
     if (seen === state && !entry.isDirectory()) continue;
     const isDirectory = entry.isDirectory();
+    if (seen !== "nothing" && isDirectory && walked.places.has(place)) continue;
     const handle = open(directory, name, isDirectory);
     if (handle === undefined) continue;
     const below: Restricted[] = [];
