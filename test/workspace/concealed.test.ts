@@ -1,14 +1,29 @@
 // The program's own directories in a root, as when the home directory is served: no tool sees or reaches them, whatever
 // the directories above them are called by now, and nothing takes them away.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ownDirectories } from "../../src/cli/own-directories.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { grep } from "../../src/engine/search/grep.ts";
+import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
+import { run } from "../../src/engine/shell/run.ts";
+import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
+import { usualPlaces } from "../../src/engine/workspace/reserved.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { faultOf } from "../commit/fixture.ts";
+
+const sandboxFound = await findSandbox();
 
 let home: string;
 let workspace: Workspace;
@@ -172,6 +187,21 @@ describe("the usual places of the user, for a process that keeps its own files e
       const top = engine.workspace.at(place.split("/")[0] ?? "");
       const moved = engine.workspace.commit([{ kind: "move", from: top, to: engine.workspace.at("moved") }]);
       expect(await faultOf(moved), place).toBe("protected_root");
+    }
+  });
+
+  it.skipIf("missing" in sandboxFound)("are not made by a command, also if they were removed", async () => {
+    if ("missing" in sandboxFound) return;
+    using engine = opened("read-write");
+    using hidden = new HiddenPlaces(usualPlaces(process.env));
+    using directory = engine.workspace.directory(engine.workspace.at("."));
+    for (const top of [".local", ".config", ".cache"]) {
+      rmSync(join(home, top), { recursive: true });
+      const sandbox = openSandbox(sandboxFound, { workspace: engine.workspace, network: false, hidden });
+      const command = places.map(place => `mkdir -p ${place}; echo planted > ${place}/planted`).join("; ");
+      const keep = { head: 65_536, tail: 0 };
+      await run(command, { directory, sandbox, keep, timeoutMs: 60_000 });
+      for (const place of places) expect(existsSync(join(home, place, "planted")), place).toBe(false);
     }
   });
 });

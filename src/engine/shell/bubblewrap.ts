@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { sys } from "../workspace/disk/syscalls.ts";
 import { display, Handle } from "../workspace/handle.ts";
+import { reserveIn } from "../workspace/reserved.ts";
 import { type Restricted, restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
@@ -59,6 +60,8 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         for (const one of [announced, plan, ...restricted, ...files]) one?.[Symbol.dispose]();
       };
       try {
+        // Another program may have removed one since: a command could then make it, with what it likes.
+        reserveIn(policy.workspace.roots.map(({ path }) => path));
         for (const one of restrictedIn(policy.workspace)) restricted.push(one);
         if (restricted.length * fewestArguments > mostArguments) throw tooMany(restricted.length);
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
