@@ -302,6 +302,51 @@ it.each(Object.entries(makers))(
   },
 );
 
+// Two texts that look the same to a caller, who guesses what one of them hides: whether an edit is accepted, and what
+// the file then shows, must be the same for both.
+it.each(allFormats)("the fate of an edit of masked %s does not depend on what is hidden", format => {
+  const values = ["hunter2a", "hunter2b"] as const;
+  const part = fc.constantFrom(
+    ...["\0", "\0", "\0", "\n", "\r", "\n", " ", "# ", "// ", "; "],
+    ...['"\0"', 'A="\0"', "A=\0", "A: \0", '"a": "\0",', "{", "}", "h:\0", "machine m password \0"],
+    ...["token=", "password: ", "token=\0", 'secret="\0" ', "https://u:\0@h", "x".repeat(190)],
+  );
+  const template = fc.array(part, { minLength: 2, maxLength: 12 }).map(parts => parts.join(""));
+  const filled = (text: string, value: string) => text.replaceAll("\0", value);
+  const change = fc.tuple(fc.nat(), fc.constantFrom(...values, "x", ""), fc.nat(), part);
+  let kept = 0;
+  fc.assert(
+    fc.property(template, fc.array(change, { maxLength: 4 }), (text, changes) => {
+      const [one, other] = values.map(value => filled(text, value)) as [string, string];
+      const shown = mask(one, format);
+      fc.pre(mask(other, format) === shown && !shown.includes("hunter2"));
+      let edited = shown;
+      for (const [which, guess, where, added] of changes) {
+        const marks = [...edited.matchAll(/••••/g)];
+        const mark = marks[which % Math.max(1, marks.length)];
+        if (mark !== undefined && guess !== "")
+          edited = edited.slice(0, mark.index) + guess + edited.slice(mark.index + 4);
+        const at = where % (edited.length + 1);
+        if (where % 3 === 0) edited = edited.slice(0, at) + filled(added, "x") + edited.slice(at);
+      }
+      const [first, second] = [unmask(one, edited, format), unmask(other, edited, format)];
+      expect(first === undefined).toBe(second === undefined);
+      if (first !== undefined && second !== undefined) {
+        if (edited.includes("••••")) kept++;
+        expect(mask(first, format)).toBe(mask(second, format));
+      }
+    }),
+    { numRuns: 4000 },
+  );
+  expect(kept).toBeGreaterThan(100);
+});
+
+it("a value is kept although the value before it on its line is replaced", () => {
+  const text = "password=one token=two\n";
+  expect(mask(text, "text")).toBe("password=•••• token=••••\n");
+  expect(unmask(text, "password=new token=••••\n", "text")).toBe("password=new token=two\n");
+});
+
 it("a format that hides as much as another shows nothing that the other hides", () => {
   const part = fc.constantFrom(
     "A",

@@ -1,6 +1,6 @@
 // Secrets that are recognised by form: tokens with a fixed prefix, key blocks, passwords in URLs. A safety net for
 // files without keys and for comments; the guarantee comes from a rule on the path.
-import { lineLabel, type Secret } from "./secret.ts";
+import type { Secret } from "./secret.ts";
 
 // `password = value` and its kin in text of any kind. The name may be the end of a longer one, such as `DB_PASSWORD`.
 const name =
@@ -57,7 +57,7 @@ export function knownSecrets(text: string, from = 0, to = text.length): Secret[]
   let reached = from;
   for (const [start, end] of spans) {
     if (start < reached) continue;
-    secrets.push({ start, end, label: lineLabel(text, start) });
+    secrets.push({ start, end });
     reached = end;
   }
   return secrets;

@@ -7,7 +7,7 @@ import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { gitCredentialsSecrets, lastFieldSecrets, netrcSecrets } from "./password-files.ts";
-import { lineLabel, placeholder, type Secret } from "./secret.ts";
+import { type LabelledSecret, lineLabel, placeholder, type Secret } from "./secret.ts";
 import { tomlSecrets, yamlSecrets } from "./yaml.ts";
 
 export type MaskFormat =
@@ -75,22 +75,43 @@ export function mask(text: string, format: MaskFormat): string {
 }
 
 /** The values to hide, and literal placeholders in the file, so that each one in the masked text has a span. */
-function spansIn(text: string, format: MaskFormat): Secret[] {
+function spansIn(text: string, format: MaskFormat): LabelledSecret[] {
   const secrets = parsers[format](text);
-  const literal = placeholders(text).map(start => ({
-    start,
-    end: start + placeholder.length,
-    label: isLiteral,
-  }));
+  const literal = literalPlaceholders(text, isLiteral);
   let next = 0;
   const outside = literal.filter(one => {
     while (next < secrets.length && (secrets[next]?.end ?? 0) <= one.start) next++;
     return (secrets[next]?.start ?? Number.POSITIVE_INFINITY) >= one.end;
   });
-  return outside.length === 0 ? secrets : [...secrets, ...outside].sort((a, b) => a.start - b.start);
+  return labelled(text, inOrder(secrets, outside));
 }
 
-const isLiteral = "\0literal";
+function literalPlaceholders<Label extends { label?: string }>(
+  text: string,
+  label: Label,
+): (Secret & Label)[] {
+  return placeholders(text).map(start => ({ start, end: start + placeholder.length, ...label }));
+}
+
+function inOrder(some: readonly Secret[], others: readonly Secret[]): readonly Secret[] {
+  return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.start - b.start);
+}
+
+/**
+ * Labels spans that have no key by what is shown before them. A label with a hidden value in it would confirm a guess:
+ * an edit is refused where a placeholder fits no label.
+ */
+function labelled(text: string, spans: readonly Secret[]): LabelledSecret[] {
+  const shown = hide(text, spans);
+  let drift = 0;
+  return spans.map(({ start, end, label }) => {
+    const at = start + drift;
+    drift += placeholder.length - (end - start);
+    return { start, end, label: label ?? lineLabel(shown, at) };
+  });
+}
+
+const isLiteral = { label: "\0literal" };
 
 /**
  * `edited` with the values of `original` put back. `edited` comes from an edit of the masked original. Undefined if
@@ -105,9 +126,10 @@ export function unmask(original: string, edited: string, format: MaskFormat): st
   const kept: [number, number][] = [];
   let at = 0;
   for (const [index, start] of placeholders(edited).entries()) {
-    const secret = values[index] as Secret;
+    const secret = values[index] as LabelledSecret;
     result += edited.slice(at, start);
-    if (secret.label !== isLiteral) kept.push([result.length, result.length + secret.end - secret.start]);
+    if (secret.label !== isLiteral.label)
+      kept.push([result.length, result.length + secret.end - secret.start]);
     result += original.slice(secret.start, secret.end);
     at = start + placeholder.length;
   }
@@ -126,20 +148,20 @@ function origins(
   masked: string,
   edited: string,
   format: MaskFormat,
-  secrets: readonly Secret[],
-): Secret[] | undefined {
+  secrets: readonly LabelledSecret[],
+): LabelledSecret[] | undefined {
   const [before, after] = [linesWithEndings(masked), linesWithEndings(edited)];
   const perLine = countPerLine(before);
   const firstOf = runningTotal(perLine);
   const changes = diffLines(masked, edited);
   const labels = placeholderLabels(edited, format);
-  const byLabel = new Map<string, Secret[]>();
+  const byLabel = new Map<string, LabelledSecret[]>();
   for (const secret of secrets) {
     const same = byLabel.get(secret.label);
     if (same === undefined) byLabel.set(secret.label, [secret]);
     else same.push(secret);
   }
-  const found: Secret[] = [];
+  const found: LabelledSecret[] = [];
   let change = 0;
   let drift = 0;
   for (const [line, content] of after.entries()) {
@@ -163,11 +185,16 @@ function origins(
 
 /** The label of each placeholder, by the format's own rules. */
 function placeholderLabels(edited: string, format: MaskFormat): (string | undefined)[] {
-  const starts = placeholders(edited);
-  if (format === "text") return starts.map(start => lineLabel(edited, start));
-  const spans = new Map(parsers[format](edited).map(span => [span.start, span]));
-  return starts.map(start => {
-    const span = spans.get(start);
+  const spans = parsers[format](edited);
+  if (format === "text") {
+    const own = literalPlaceholders(edited, {});
+    const values = spans.filter(({ start, end }) => !edited.slice(start, end).includes(placeholder));
+    const starts = new Set(own.map(({ start }) => start));
+    return labelled(edited, inOrder(values, own)).flatMap(one => (starts.has(one.start) ? [one.label] : []));
+  }
+  const byStart = new Map(labelled(edited, spans).map(span => [span.start, span]));
+  return placeholders(edited).map(start => {
+    const span = byStart.get(start);
     return span?.end === start + placeholder.length ? span.label : undefined;
   });
 }

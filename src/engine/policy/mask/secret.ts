@@ -5,7 +5,12 @@ export interface Secret {
   /** Offsets into the text, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** The key that the value belongs to; for text without keys, what precedes it on its line. */
+  /** The key that the value belongs to; absent where it has none. Never a part of what is hidden. */
+  readonly label?: string;
+}
+
+/** A secret that can be found again. Without a key it is labelled by what is shown of the line before it. */
+export interface LabelledSecret extends Secret {
   readonly label: string;
 }
 
@@ -20,9 +25,9 @@ export function labelOf(...names: readonly string[]): string {
     .join(".");
 }
 
-/** The label of a value without a key: what precedes it on its line. */
-export function lineLabel(text: string, start: number): string {
-  const before = text.slice(Math.max(0, start - mostOfLabel), start);
+/** The label of a value without a key: what precedes it on its line, in the text as it is shown. */
+export function lineLabel(shown: string, start: number): string {
+  const before = shown.slice(Math.max(0, start - mostOfLabel), start);
   return before.slice(before.lastIndexOf("\n") + 1).trim();
 }
 
