@@ -63,6 +63,39 @@ const edit = (workspace: Workspace, path: string, from: string, to: string) =>
     by: { action: "test", client: "me" },
   });
 
+describe("a directory that is moved or copied", () => {
+  const rules: readonly PolicyRule[] = [
+    { paths: ["**/flows/*.yml"], access: "read" },
+    { paths: ["**/vault/*.txt"], access: "deny" },
+    { paths: ["**/migrations/*.sql"], ask: ["write"] },
+    { paths: ["**/conf/*.ini"], access: "mask" },
+  ];
+  it.each([
+    ["flows/new.yml", "forbidden"],
+    ["vault/new.txt", "forbidden"],
+    ["migrations/new.sql", "approval_needed"],
+    ["conf/new.ini", undefined],
+  ] as const)("brings no file to where it could not be written: %s", async (path, code) => {
+    using workspace = open(rules);
+    const at = (name: string) => workspace.at(name);
+    const [directory = "", name = ""] = path.split("/");
+    const bytes = Buffer.from("new");
+    const commit = (change: Change) => codeOf(() => workspace.commit([change], { parents: true }));
+    expect(await commit({ kind: "write", path: at(path), bytes })).toBe(code);
+    rmSync(join(root, directory), { recursive: true, force: true });
+    for (const depth of ["", "a/b/"])
+      for (const kind of ["copy", "move"] as const) {
+        const staged = depth === "" ? "staged" : `staged/${depth.slice(0, -1)}/other`;
+        expect(await commit({ kind: "write", path: at(`${staged}/${name}`), bytes })).toBeUndefined();
+        const to = depth === "" ? directory : `moved/${directory}`;
+        expect(await commit({ kind, from: at(staged), to: at(to) }), `${kind} to ${to}`).toBe(code);
+        expect(existsSync(join(root, to, name))).toBe(code === undefined);
+        rmSync(join(root, to), { recursive: true, force: true });
+        rmSync(join(root, "staged"), { recursive: true, force: true });
+      }
+  });
+});
+
 describe("a path that a rule denies", () => {
   it("cannot be read, listed, probed, or reached by a link", async () => {
     symlinkSync("secrets/deep/key", join(root, "link"));

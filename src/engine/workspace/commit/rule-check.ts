@@ -1,7 +1,7 @@
 // Applies the policy to a commit:
 //
 //   - A move or a copy must not show a byte that is hidden at its old path (`Rules.exposes`).
-//   - A protected file is not removed with its directory.
+//   - A protected file is not removed with its directory, and none is put where no file may be written.
 //   - An edit of a masked file gets the hidden values back.
 //   - A text that history or a merge makes of several texts shows no part that is hidden in one of them.
 //   - While a sandbox shows a directory, a path that the sandbox covers is not replaced, moved or created: the cover
@@ -101,6 +101,13 @@ function* openNeeds(
   touch(target.at);
   if (change.kind !== "remove") yield rules.open(target.at, "write", client);
   const given = (source ?? target).path.given;
+  // What comes with a directory is written at its new path, as if by name.
+  const arrival = (below: string) => {
+    const to = target.at + below;
+    touch(to);
+    rules.admitChange(to, target.path.given + below);
+    return rules.open(to, "write", client);
+  };
   const leaving = change.kind === "remove" ? target : source;
   if (leaving !== undefined) {
     const question = change.kind === "remove" ? "delete" : "write";
@@ -111,17 +118,16 @@ function* openNeeds(
     for (const { below, address } of treeAt(places.address(leaving.entry))) {
       const at = leaving.at + below;
       touch(at);
-      if (to !== undefined) touch(to + below);
       const read = () => (isGiven && below === "" ? undefined : fileAt(address));
       if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true, read);
       yield rules.open(at, question, client);
+      if (to !== undefined && below !== "") yield arrival(below);
     }
   } else if (change.kind === "copy" && original !== undefined)
     for (const { below, address } of treeAt(`${original.handle.address}/.`)) {
       const read = () => (below === "" ? heldFile(original.handle) : fileAt(address));
       checkEntry(original.at + below, target.at + below, rules, given, false, read);
-      touch(target.at + below);
-      yield undefined;
+      yield below === "" ? undefined : arrival(below);
     }
 }
 
