@@ -163,6 +163,7 @@ const isFoundDirectory = fields<FoundDirectory>({
   at: isText,
   device: isInteger,
   inode: isInteger,
+  born: optional(isNumber),
   aside: optional(isTrue),
 });
 const isTemporary = fields<TemporaryNames>({ at: isFoundDirectory, names: list(isText) });

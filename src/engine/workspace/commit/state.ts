@@ -20,7 +20,7 @@ import { append } from "../../append.ts";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
 import { heartbeatMs } from "../disk/heartbeat.ts";
-import type { FoundDirectory } from "../disk/held-directories.ts";
+import { type FoundDirectory, marksOf } from "../disk/held-directories.ts";
 import { contentAt, namesIn, unlinkIfSame, unlinkIfThere } from "../disk/if-there.ts";
 import {
   identityIn,
@@ -300,8 +300,7 @@ function flushFolder(folder: string): void {
 
 function openAside(path: string): Aside {
   const handle = Handle.open(path, { follow: false, directory: true, own: true });
-  const { dev, ino } = handle.stat();
-  return { handle, record: { at: handle.whereabouts(), device: dev, inode: ino, aside: true } };
+  return { handle, record: { at: handle.whereabouts(), ...marksOf(handle.stat()), aside: true } };
 }
 
 function idOf(folder: string): string {

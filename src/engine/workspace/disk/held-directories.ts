@@ -1,5 +1,6 @@
 // The directories that a commit works in, each held open once, and references to entries in them: a directory and a
-// name. A journal identifies a directory by path and inode, so that recovery acts on the same directory or on none.
+// name. A journal identifies a directory by path, inode and birth, so that recovery acts on the same directory or on
+// none.
 import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { ifThere } from "../errno.ts";
@@ -25,6 +26,8 @@ export interface FoundDirectory {
   readonly at: string;
   readonly device: number;
   readonly inode: number;
+  /** When it was made, where the file system says so. */
+  readonly born?: number;
   /** It is the state directory's own place for old content. */
   readonly aside?: true;
 }
@@ -72,7 +75,7 @@ export class HeldDirectories implements Disposable {
   readonly #known = new Map<string, number>();
 
   /** Takes over the handle of a directory that was found at `path`. */
-  add(handle: Handle, path: string, stat: { readonly dev: number; readonly ino: number }): number {
+  add(handle: Handle, path: string, stat: Pick<Stats, "dev" | "ino" | "birthtimeMs">): number {
     const at = bytesOf(path);
     const key = `${stat.dev}:${stat.ino}`;
     const same = this.#known.get(key);
@@ -80,7 +83,7 @@ export class HeldDirectories implements Disposable {
       handle.close();
       return same;
     }
-    return this.#push(key, { at, device: stat.dev, inode: stat.ino }, handle);
+    return this.#push(key, { at, ...marksOf(stat) }, handle);
   }
 
   /** A directory whose handle belongs to the caller. */
@@ -237,8 +240,18 @@ export class DirectoriesOfUsers implements Disposable {
 }
 
 function identified(record: FoundDirectory, handle: Handle): FoundDirectory {
-  const { dev, ino } = handle.stat();
-  return dev === record.device && ino === record.inode ? record : { ...record, device: dev, inode: ino };
+  const stat = handle.stat();
+  const isAsRecorded = stat.dev === record.device && stat.ino === record.inode;
+  return isAsRecorded ? record : { ...record, ...marksOf(stat) };
+}
+
+/** What a record says of a directory besides its path. */
+export function marksOf({
+  dev,
+  ino,
+  birthtimeMs,
+}: Pick<Stats, "dev" | "ino" | "birthtimeMs">): Omit<FoundDirectory, "at"> {
+  return { device: dev, inode: ino, ...(birthtimeMs > 0 && { born: birthtimeMs }) };
 }
 
 function keyOf({ device, inode }: FoundDirectory): string {
@@ -254,9 +267,17 @@ export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle 
   return undefined;
 }
 
-/** Whether this is the directory that a record names. Device numbers change at a reboot. */
-export function isDirectoryOf(stat: Stats, { device, inode }: FoundDirectory, sameBoot: boolean): boolean {
-  return stat.isDirectory() && stat.ino === inode && (!sameBoot || stat.dev === device);
+/**
+ * Whether this is the directory that a record names. A device number holds while its file system is mounted: it may
+ * change at a reboot, and when a disk is mounted or a container is started again.
+ */
+export function isDirectoryOf(
+  stat: Stats,
+  { device, inode, born }: FoundDirectory,
+  sameBoot: boolean,
+): boolean {
+  const isOfDisk = !sameBoot || stat.dev === device || stat.birthtimeMs === born;
+  return stat.isDirectory() && stat.ino === inode && isOfDisk;
 }
 
 /** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */
