@@ -106,6 +106,54 @@ describe("a path that a rule denies", () => {
       expect(await codeOf(() => workspace.directory(workspace.at(path)).close()), path).toBe("forbidden");
     expect(await codeOf(() => workspace.stat(workspace.at("secrets/deep/key")))).toBe("forbidden");
   });
+  it("is refused in the same way whatever is there, and by whatever path", async () => {
+    const paths = ["secrets/deep/key", "secrets/deep/none", "secrets/key/x", "secrets/loop", "secrets/out"];
+    const links = {
+      straight: "secrets/deep/key",
+      through: "secrets/deep/key/x",
+      inner: "secrets/loop",
+      dangling: "secrets/deep/none",
+      back: "secrets/deep/../../app/a.txt",
+      chain: "straight",
+      absolute: join(root, "secrets/deep/key"),
+      above: "app/../secrets/deep",
+    };
+    for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name));
+    const all = [...paths, ...Object.keys(links), "straight/x", "above/key", "above/key/x", "dangling/x"];
+    const answers = async () => {
+      using workspace = open();
+      const found: Record<string, unknown> = {};
+      for (const path of all) {
+        const at = workspace.at(path);
+        found[path] = [
+          await codeOf(() => read(workspace, path)),
+          await codeOf(() => workspace.directory(at).close()),
+          await codeOf(() => workspace.stat(at)),
+          await codeOf(() => workspace.commit([{ kind: "write", path: at, bytes: Buffer.from("x") }])),
+          await codeOf(() =>
+            workspace.commit(
+              [{ kind: "write", path: workspace.at(`${path}/new`), bytes: Buffer.from("x") }],
+              {
+                parents: true,
+              },
+            ),
+          ),
+        ];
+      }
+      return found;
+    };
+    symlinkSync("loop", join(root, "secrets/loop"));
+    symlinkSync("/etc", join(root, "secrets/out"));
+    writeFileSync(join(root, "secrets/key"), "CANARY");
+    const full = await answers();
+    rmSync(join(root, "secrets"), { recursive: true });
+    expect(await answers()).toEqual(full);
+    expect(
+      Object.values(full)
+        .flat()
+        .filter(code => code !== "forbidden"),
+    ).toEqual([]);
+  });
   it("is not named by the refusal of something else that the same rule denies", async () => {
     using workspace = open([{ paths: ["secrets/**", "app/midnight.txt"], access: "deny" }]);
     const refused = await read(workspace, "secrets/deep/key").catch((error: unknown) => error);

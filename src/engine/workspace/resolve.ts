@@ -62,7 +62,8 @@ export function resolvePath(roots: readonly Root[], path: WorkspacePath): Resolv
   try {
     resolved = reach(roots, path);
   } catch (error) {
-    if (Fault.is(error, "not_found")) path.root.rules.admit(path.absolute, path.given);
+    // What keeps a denied path from being reached would tell what is there.
+    if (error instanceof Fault) path.root.rules.admit(path.absolute, path.given);
     throw error;
   }
   return admitted(resolved, path);
@@ -264,6 +265,8 @@ class PathWalk {
    * How `#current` was reached. Undefined once the walk has left the roots: then failures are not reported in detail.
    */
   #below: NamesBelowRoot | undefined;
+  /** The name that is being opened. */
+  #trying: string | undefined;
   #links = 0;
 
   constructor(
@@ -298,10 +301,8 @@ class PathWalk {
       this.#missing = [];
     } catch (error) {
       if (errnoOf(error) !== "ENOENT" || this.#below === undefined) throw this.#failed(error);
-      if (this.#missing === undefined) {
-        this.#current.close();
-        throw new Fault("parent_not_found", { path: this.#given });
-      }
+      if (this.#missing === undefined)
+        throw this.#failed(new Fault("parent_not_found", { path: this.#given }));
     }
     return { resolved: this.#landed(), missing: this.#missing };
   }
@@ -323,7 +324,18 @@ class PathWalk {
     this.#current.close();
     const errno = errnoOf(error);
     if (this.#below === undefined && errno !== "EMFILE" && errno !== "ENFILE") return this.#outside();
+    this.#admit(this.#names.toReversed());
     return faultOf(error, this.#given);
+  }
+
+  /** Asks the rules about a place that links may have led to, with the names that are left up to the next `..`. */
+  #admit(left: readonly string[]): void {
+    if (this.#below === undefined) return;
+    const { root, names } = this.#below;
+    const up = left.indexOf("..");
+    const place = [...names, ...(this.#trying === undefined ? [] : [this.#trying])];
+    append(place, up < 0 ? left : left.slice(0, up));
+    root.rules.admit(place.length === 0 ? root.path : under(root.path, place.join("/")), this.#given);
   }
 
   #landed(): ResolvedPath {
@@ -337,10 +349,13 @@ class PathWalk {
     const isOwn = this.#names.length < this.#ownLeft;
     if (isOwn) this.#ownLeft = this.#names.length;
     this.#missing = undefined;
+    this.#trying = undefined;
     if (name === "..") {
+      this.#admit([]); // whoever comes back from a denied directory knows that it is there
       this.#up();
       return;
     }
+    this.#trying = name;
     const directory = this.#current;
     const found = storedName(directory, name, this.#exact);
     const stored =
@@ -360,6 +375,7 @@ class PathWalk {
       return;
     }
     this.#below?.names.push(name);
+    this.#trying = undefined;
     this.#go(next, this.#below);
     if (this.#names.length > 0 && !stat.isDirectory())
       throw new Fault("not_a_directory", { path: this.#given });
