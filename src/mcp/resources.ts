@@ -1,7 +1,7 @@
 // Files as resources, for clients whose users pick them: the roots in a list, everything else by a template with
 // completion. Which files may be reached is the workspace's business, as it is for tools.
 import { pathToFileURL } from "node:url";
-import { say, type Wording } from "../contract/wording.ts";
+import { printable, say, type Wording } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { isNoText } from "../engine/text/detect.ts";
 import { shown } from "../engine/text/escape.ts";
@@ -108,8 +108,8 @@ async function contentOf(
   if (workspace.stat(path).kind === "directory") {
     using directory = workspace.directory(path);
     const entries = directory.entries().slice(0, maxEntries);
-    const names = entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name)).sort();
-    return { uri, mimeType: directoryType, text: names.join("\n") };
+    const names = entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name));
+    return { uri, mimeType: directoryType, text: names.sort().map(printable).join("\n") };
   }
   using file = await workspace.openFile(path);
   const bytes = await file.bytes(limit);

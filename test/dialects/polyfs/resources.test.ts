@@ -1,6 +1,6 @@
 // Files as resources: roots in the list, everything else by a template with completion, and changes told to who
 // subscribed, in both eras.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope } from "../../mcp/in-process.ts";
@@ -58,6 +58,14 @@ describe("resources", () => {
       mimeType: "inode/directory",
       text: "main.ts\nmend.ts\nother.ts",
     });
+  });
+
+  it("have lists in which a name forges no entry", async () => {
+    mkdirSync(fixture.path("odd"));
+    mkdirSync(fixture.path("odd/one\nsrc"));
+    writeFileSync(fixture.path("odd/two\u2028x\u001b[2J"), "");
+    const { contents } = await ask("resources/read", { uri: uri("odd") });
+    expect((contents as { text: string }[])[0]?.text).toBe("one\\x0asrc/\ntwo\\xe2\\x80\\xa8x\\x1b[2J");
   });
 
   it("outside the roots or missing are errors", async () => {
