@@ -1,9 +1,12 @@
 // The store in PostgreSQL, on a server of the tests' own: the shared suite, and what only a database can do to one.
 import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { PostgresStore } from "../../src/engine/store/postgres/postgres-store.ts";
+import { contentHash } from "../../src/engine/text/version.ts";
 import { startPostgres } from "./postgres-server.ts";
+import { SlowLink } from "./slow-link.ts";
 import { entry, object, type Place, storeSuite } from "./suite.ts";
 
 const server = await startPostgres(["fsync=off", "full_page_writes=off"]);
@@ -132,6 +135,38 @@ if (server === undefined) {
       await writing;
       const bodies = (await store.entries(made.id, 0, 100)).map(({ body }) => body);
       expect(bodies).toEqual(Array.from({ length: 60 }, (_, i) => `entry ${i}`));
+    });
+
+    it("carries an object that takes longer than its patience with a link that is dead", async () => {
+      await using fixture = await Fixture.make();
+      const { link, url } = await SlowLink.to(fixture.url, 4_000_000);
+      await using _ = link;
+      await using store = await PostgresStore.open(url, { patienceMs: 1500 });
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      const bytes = randomBytes(10_000_000);
+      const large = [contentHash(bytes), bytes] as const;
+      const done = await store.append(made.id, 0, entry("a", [large]), { objects: [large] });
+      expect(done).toMatchObject({ result: "appended" });
+      expect(Buffer.from((await store.get(made.id, large[0])) ?? []).equals(bytes)).toBe(true);
+    }, 60_000);
+
+    it("looks at the whole store for as long as that takes", async () => {
+      await using fixture = await Fixture.make();
+      await using store = await PostgresStore.open(fixture.url, { patienceMs: 500 });
+      const locking = new pg.Client(fixture.url);
+      await locking.connect();
+      await locking.query("begin; lock table polyfs_object in access exclusive mode");
+      const found: string[] = [];
+      const checked = (async () => {
+        for await (const { where } of store.check()) found.push(where);
+      })();
+      const looks = [checked, store.collect({ graceMs: 0 }), store.collect({ graceMs: 0, dryRun: true })];
+      const outcomes = Promise.allSettled(looks);
+      await pause(1500);
+      await locking.end();
+      expect((await outcomes).map(({ status }) => status)).toEqual(Array(3).fill("fulfilled"));
+      expect(found).toEqual([]);
     });
 
     it("works where connections forget prepared statements, as behind some poolers", async () => {

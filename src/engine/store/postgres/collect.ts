@@ -31,6 +31,7 @@ export async function collect(
     const [row] = await connections.query<{ objects: string; bytes: string }>(
       `select count(*) as objects, coalesce(sum(size), 0) as bytes from polyfs_object where ${old}`,
       [graceMs, unneeded],
+      { isOfAll: true },
     );
     return { workspaces: unneeded.length, objects: Number(row?.objects), bytes: Number(row?.bytes) };
   }
@@ -38,10 +39,12 @@ export async function collect(
   const workspaces = await connections.query(
     "delete from polyfs_workspace where id = any ($1::text[]) and dropped is not null returning id",
     [unneeded],
+    { isOfAll: true },
   );
   const removed = await connections.query<{ size: string; location: string | null }>(
     `delete from polyfs_object where ${old} returning size, location`,
     [graceMs, []],
+    { isOfAll: true },
   );
   if (large !== undefined) {
     for (const { location } of removed) if (location !== null) await large.remove(location);

@@ -13,26 +13,43 @@ export type SqlQuery = <Row extends object>(text: string, values?: readonly unkn
 export interface SqlConnectionOptions {
   /** Default 10. */
   readonly connections?: number | undefined;
-  /** How long one statement may take, the network included, before the connection is given up. Default 10 s. */
+  /**
+   * How long one statement may take, the network included, before the connection is given up. Default 10 s. What a
+   * statement carries, and a look at the whole store, add to that.
+   */
   readonly patienceMs?: number | undefined;
+}
+
+interface StatementScope {
+  /** Each connection parses and plans the statement once, under this name. */
+  readonly name?: string;
+  /** How many bytes the answer may have. */
+  readonly answerBytes?: number;
+  /** It looks at everything, so it takes as long as there is much. */
+  readonly isOfAll?: boolean;
 }
 
 /** Waits between attempts: together they bridge a restart of the database, and a failover that is quick. */
 const pausesMs = [50, 200, 500, 1000];
+/** A link that carries less is as good as none. */
+const leastBytesPerMs = 1000;
+const patienceForAllMs = 3_600_000;
 const hintChannel = "polyfs";
 const listenAgainMs = 1000;
 
 export class Connections implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #newClient: () => Client;
+  readonly #patienceMs: number;
   #listening: Client | undefined;
   #closed = false;
   /** Not behind a pooler that gives each statement another connection. */
   #prepares = true;
 
-  private constructor(pool: Pool, newClient: () => Client) {
+  private constructor(pool: Pool, newClient: () => Client, patienceMs: number) {
     this.#pool = pool;
     this.#newClient = newClient;
+    this.#patienceMs = patienceMs;
     // An idle connection that breaks is not news: the next question gets another one.
     pool.on("error", () => {});
   }
@@ -60,7 +77,7 @@ export class Connections implements AsyncDisposable {
         allowExitOnIdle: true,
       };
       const pool = new pg.Pool({ ...config, Client });
-      const own = new Connections(pool, () => new Client(config));
+      const own = new Connections(pool, () => new Client(config), patienceMs);
       try {
         await own.query("select 1");
         return own;
@@ -74,12 +91,7 @@ export class Connections implements AsyncDisposable {
     throw last;
   }
 
-  /** The same for a statement that is run often: each connection parses and plans it once. */
-  prepared<Row extends object>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.query(text, values, name);
-  }
-
-  /** The same where it is run before every read: with its columns as text. */
+  /** Runs a statement that is run before every read: with its columns as text. */
   plain(name: string, text: string, values: readonly string[]): Promise<readonly PlainRow[]> {
     return this.#untilAnswered(
       // The pool gives pg a callback for it, and resolves to what that is called with.
@@ -89,9 +101,15 @@ export class Connections implements AsyncDisposable {
   }
 
   /** Runs a statement, again where the connection broke. */
-  query<Row extends object>(text: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
+  query<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    { name, answerBytes = 0, isOfAll = false }: StatementScope = {},
+  ): Promise<Row[]> {
+    const carried = answerBytes + values.reduce<number>((sum, one) => sum + bytesOf(one), 0);
+    const query_timeout = isOfAll ? patienceForAllMs : this.#patienceMs + carried / leastBytesPerMs;
     return this.#untilAnswered(async own => {
-      const query = { text, values: [...values], ...(own !== undefined && { name: own }) };
+      const query = { text, values: [...values], query_timeout, ...(own !== undefined && { name: own }) };
       return (await this.#pool.query<Row>(query)).rows;
     }, name);
   }
@@ -163,6 +181,10 @@ export class Connections implements AsyncDisposable {
     this.#closed = true;
     await Promise.all([this.#listening?.end(), this.#pool.end()]).catch(() => {});
   }
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.isBuffer(value) || typeof value === "string" ? value.length : 0;
 }
 
 /** Patience has run out already: asking again would double it. */

@@ -36,6 +36,10 @@ export interface PostgresOptions extends SqlConnectionOptions {
 const largeBytes = 1024 * 1024;
 /** What one statement carries. */
 const statementBytes = 8 * 1024 * 1024;
+/** An object is fetched in slices of this: as a whole, its text could be longer than a string can be. */
+const sliceBytes = 4 * 1024 * 1024;
+/** What an entry of many files has, about. */
+const entryBytes = 50_000;
 
 interface InfoRow {
   readonly id: string;
@@ -101,18 +105,28 @@ export class PostgresStore implements WorkspaceStore {
   }
 
   async get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined> {
-    const values = [workspace, Buffer.from(hash, "hex")];
-    const [row] = await this.#connections.query<{ bytes: Buffer | null; location: string | null }>(
-      statements.get,
-      values,
-    );
-    if (row === undefined || row.location === null) return row?.bytes ?? undefined;
+    const slices: Buffer[] = [];
+    do {
+      const values = [workspace, Buffer.from(hash, "hex"), slices.length * sliceBytes + 1, sliceBytes];
+      const [row] = await this.#connections.query<{ bytes: Buffer | null; location: string | null }>(
+        statements.get,
+        values,
+        { answerBytes: 2 * sliceBytes },
+      );
+      if (row !== undefined && row.location !== null) return await this.#getLarge(hash, row.location);
+      if (!row?.bytes) return undefined;
+      slices.push(row.bytes);
+    } while (slices.at(-1)?.length === sliceBytes);
+    return slices.length === 1 ? slices[0] : Buffer.concat(slices);
+  }
+
+  async #getLarge(hash: Hash, location: string): Promise<Uint8Array | undefined> {
     if (this.#large === undefined)
       throw new Fault("store_unavailable", {
         reason: "invalid",
         detail: "large objects of it are in a bucket: name it with --store-objects",
       });
-    const bytes = await this.#large.get(row.location);
+    const bytes = await this.#large.get(location);
     return bytes !== undefined && contentHash(bytes) === hash ? bytes : undefined;
   }
 
@@ -177,11 +191,9 @@ export class PostgresStore implements WorkspaceStore {
     const limit = maxBytes === undefined || maxBytes === Number.POSITIVE_INFINITY ? null : maxBytes;
     const named = joined(entry.objects);
     const values = [...givenIn(last), workspace, expected, id, body, named, bytes, limit, after ?? null];
-    const [moved] = await this.#connections.prepared<{ revision: string }>(
-      "polyfs_append",
-      statements.append,
-      values,
-    );
+    const [moved] = await this.#connections.query<{ revision: string }>(statements.append, values, {
+      name: "polyfs_append",
+    });
     if (moved === undefined) return this.#whyNot(workspace, expected, entry, limit, after);
     const revision = Number(moved.revision);
     this.#connections.hint(`${workspace} ${revision}`);
@@ -211,13 +223,16 @@ export class PostgresStore implements WorkspaceStore {
   }
 
   async entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
-    const rows = await this.#connections.prepared<{
+    const rows = await this.#connections.query<{
       revision: string;
       id: string;
       body: string;
       bytes: string;
       objects: Hash[] | null;
-    }>("polyfs_entries", statements.entries, [workspace, after, limit]);
+    }>(statements.entries, [workspace, after, limit], {
+      name: "polyfs_entries",
+      answerBytes: limit * entryBytes,
+    });
     return rows.map(({ revision, id, body, bytes, objects }) => ({
       ...{ revision: Number(revision), id, body, bytes: Number(bytes), objects: objects ?? [] },
     }));
@@ -242,11 +257,15 @@ export class PostgresStore implements WorkspaceStore {
   async *check(): AsyncGenerator<Damage> {
     const rows = await this.#connections.query<{ what: Damage["what"]; place: string; names: string[] }>(
       statements.damages,
+      [],
+      { isOfAll: true },
     );
     for (const { what, place, names } of rows) yield { what, where: place, workspaces: names };
     if (this.#large === undefined) return;
     const large = await this.#connections.query<{ hash: string; location: string }>(
       "select encode(hash, 'hex') as hash, location from polyfs_object where location is not null",
+      [],
+      { isOfAll: true },
     );
     for (const { hash, location } of large) {
       const bytes = await this.#large.get(location);

@@ -63,6 +63,7 @@ export const has = `
   )
   select encode(hash, 'hex') as hash from polyfs_object where hash in (select hash from asked)`;
 
+/** $1 workspace, $2 hash, $3 the first byte that is wanted, from 1, $4 how many */
 export const get = `
   with recursive line (id, parent, parent_revision, until) as (
     select id, parent, parent_revision, 9223372036854775807::bigint from polyfs_workspace where id = $1::text
@@ -70,7 +71,7 @@ export const get = `
     select w.id, w.parent, w.parent_revision, line.parent_revision
     from line join polyfs_workspace w on w.id = line.parent
   )
-  select bytes, location from polyfs_object
+  select substring(bytes from $3::int for $4::int) as bytes, location from polyfs_object
   where hash = $2::bytea and exists (
     select from line join polyfs_reference r on r.workspace = line.id
     where r.hash = $2::bytea and r.revision <= line.until)`;
