@@ -227,6 +227,11 @@ export class LocalCopy {
     return found;
   }
 
+  /** Whether an operation removes what is not here, and puts nothing in its place. */
+  isGone({ do: what, at }: Operation): boolean {
+    return what === "remove" && this.#lstat(at) === undefined;
+  }
+
   isDirectory(at: string): boolean {
     return this.#lstat(at)?.kind === "directory";
   }

@@ -29,7 +29,7 @@ import { Behind, type OwnChange, type OwnPaths, type Replication } from "../work
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import { under } from "../workspace/root.ts";
-import { RelatedPaths } from "../workspace/within.ts";
+import { isWithinAny, RelatedPaths } from "../workspace/within.ts";
 import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
@@ -37,6 +37,7 @@ import { Filling } from "./filling.ts";
 import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
 import { isDisagreement, type LocalCopy } from "./local-copy.ts";
+import { lostPaths } from "./lost-paths.ts";
 import { publicationOf, without } from "./publication-of.ts";
 import { endsEarly, entriesUntil, inSequence, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
@@ -549,12 +550,25 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#turns.take(() => this.#publishChanges(by, { complete: true }));
   }
 
-  /** Sends what a process that died has answered and not sent. The log is read up to where that began. */
+  /**
+   * Sends what a process that died has answered and not sent. The log is read up to where that began. What is gone
+   * although nothing here removed it is not sent, and comes back.
+   */
   async recover(): Promise<void> {
     this.#unsent.mixed = true;
-    await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }));
+    const gone = (await this.#copy.unpublished(this.state)).filter(one => this.#copy.isGone(one));
+    const paths = gone.map(({ at }) => under(this.root, at));
+    const lost = await lostPaths(paths, this.#copy.workspace.archive.changes);
+    const own: OwnPaths = path => !isWithinAny(path, lost);
+    await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }, { own }));
     this.#unsent.allSent();
     this.#unsent.forget();
+    if (lost.size === 0) return;
+    const names = gone.flatMap(({ at }) => (lost.has(under(this.root, at)) ? [at] : []));
+    this.#options.warn?.(
+      `${names.length} paths are gone from this directory, and no change here removed them: ${someOf(names)}. They are fetched from the store`,
+    );
+    await this.fill();
   }
 
   /** What the directory holds is not sent: it is set aside. */
@@ -788,9 +802,8 @@ export class Replica implements Replication, AsyncDisposable {
       );
       ids.push(id);
     }
-    const some = paths.slice(0, mostNamed).join(", ") + (paths.length > mostNamed ? ", …" : "");
     this.#options.warn?.(
-      `${paths.length} files of this directory are not in the store, which has lost changes or never got these: ${some}. The directory is now what the store has; undo ${ids.join(", ")} to get them back`,
+      `${paths.length} files of this directory are not in the store, which has lost changes or never got these: ${someOf(paths)}. The directory is now what the store has; undo ${ids.join(", ")} to get them back`,
     );
   }
 
@@ -933,6 +946,10 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
+}
+
+function someOf(paths: readonly string[]): string {
+  return paths.slice(0, mostNamed).join(", ") + (paths.length > mostNamed ? ", …" : "");
 }
 
 function pathsOf(operations: readonly Operation[]): string[] {

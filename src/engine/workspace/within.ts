@@ -99,6 +99,10 @@ export class PathMap<T> {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
+  }
+
   hasBelow(directory: string): boolean {
     return this.#entries.has(directory);
   }
