@@ -181,7 +181,7 @@ function checkCommand(page, line, command, world, done) {
   counts["commands run"]++;
   world.prepare(own);
   const words = own
-    .replaceAll(/\b(mf3k2a7bx9q|CHANGE)\b/g, () => world.change())
+    .replaceAll(/\b(mf3k2a7bx9q04k|CHANGE)\b/g, () => world.change())
     .replaceAll("3f9a1c2b", () => world.grant())
     .replaceAll(/\bDIR(\.\.\.|…)?(?=\s|$)/g, world.project)
     .replaceAll(/(--http|--metrics-listen) (\S*:)?\d+/g, "$1 127.0.0.1:0")

@@ -82,7 +82,7 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
       await write("4");
       // A second undo would revert the first, so each change is named: newest first.
       const listed = await told(wire, "list_changes", {});
-      const ids = [...listed.matchAll(/^(\w{11}) · /gm)].map(([, id = ""]) => id);
+      const ids = [...listed.matchAll(/^(\w{11,14}) · /gm)].map(([, id = ""]) => id);
       await told(wire, "undo", {});
       if (text() !== "3") throw new Error(`undo led to ${text()} instead of 3`);
       for (const [index, expected] of ["2", "1", "0"].entries()) {
@@ -102,7 +102,7 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
       clock.set(offset);
       await told(wire, "write_file", { path: "a", content: "2" });
       const listed = await told(wire, "list_changes", { since: "start", path: "a" });
-      const count = [...listed.matchAll(/^\w{11} · /gm)].length;
+      const count = [...listed.matchAll(/^\w{11,14} · /gm)].length;
       if (count !== 2) throw new Error(`${count} changes are listed instead of 2`);
       await told(wire, "undo", { since: "start" });
       const [a, b] = ["a", "b"].map(name => readFileSync(join(server.root, name), "utf8"));

@@ -105,7 +105,7 @@ async function named(steps: readonly Step[], server: ServerUnderTest): Promise<S
 
 /** The ids in a list of changes, newest first. */
 export function changesIn(listed: string): string[] {
-  return [...listed.matchAll(/^(\w{11}) · /gm)].map(([, id = ""]) => id);
+  return [...listed.matchAll(/^(\w{11,14}) · /gm)].map(([, id = ""]) => id);
 }
 
 async function leave(wire: ProcessWire): Promise<void> {

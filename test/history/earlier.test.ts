@@ -168,6 +168,44 @@ describe("a record", () => {
   });
 });
 
+describe("an id", () => {
+  it("is not made twice, however many processes make one in the same millisecond", () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const { now } = Date;
+    const time = now();
+    Date.now = () => time;
+    try {
+      const logs = Array.from({ length: 800 }, () => new Archive(fixture.state).changes);
+      const ids = [changes, ...logs].map(log => log.newId());
+      expect(new Set(ids).size).toBe(801);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it("of an earlier version sorts by its time among those of this one, and a command is placed beside it", () => {
+    using fixture = new Fixture();
+    const { changes } = stateOf(fixture);
+    const sinceMs = Date.now();
+    const made = (ms: number, end: string) => `${(sinceMs + ms).toString(36).padStart(8, "0")}${end}`;
+    const order = [made(1, "zzz"), made(2, "000000"), made(2, "a0b"), made(2, "zzzzzz"), made(3, "001")];
+    for (const id of [...order].reverse()) changes.add(creation(id, `/nowhere/${id}`));
+    expect(idsOf(changes)).toEqual(order);
+    for (const [i, before] of order.entries()) {
+      for (const after of [undefined, ...order.slice(0, i)]) {
+        const id = changes.idBetween(after, before, sinceMs) ?? "";
+        expect(id).toMatch(/^[0-9a-z]{14}$/);
+        expect(id < before && id > (after ?? "")).toBe(true);
+      }
+    }
+    const [first = "", second = ""] = [made(5, "a0b"), made(5, "a0b001")];
+    expect(changes.idBetween(first, second, sinceMs)).toBeUndefined();
+    changes.noteId(made(100_000, "a0b"));
+    expect(changes.newId() > made(100_000, "zzz")).toBe(true);
+  });
+});
+
 describe("earlier changes", () => {
   it("are listed and read as before when they are gathered, and the directory of single ones is short", async () => {
     using fixture = new Fixture();

@@ -43,7 +43,7 @@ export const undoChange = command({
   examples: [
     ["polyfs undo", "undo the last change"],
     ["polyfs undo --dry-run", "see what that would do"],
-    ["polyfs undo mf3k2a7bx9q", "undo this change"],
+    ["polyfs undo mf3k2a7bx9q04k", "undo this change"],
     ["polyfs undo ./src/main.ts", "the last change of one file"],
     ["polyfs undo --task", "everything that the last session of an agent changed"],
     ["polyfs undo --since 2h --client claude-code", "everything that this client changed in two hours"],

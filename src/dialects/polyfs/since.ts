@@ -3,6 +3,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { changeNamed } from "../../engine/history/changes.ts";
 import { writtenDate } from "../../engine/text/written-date.ts";
+import { isMadeId } from "../../engine/workspace/archive/log.ts";
 import { refused } from "./failure.ts";
 
 const units: Readonly<Record<string, number>> = {
@@ -26,7 +27,7 @@ export async function sinceOf(written: string | undefined, call: CallContext): P
   if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
   const time = writtenDate(written);
   if (!Number.isNaN(time)) return { since: time };
-  if (!/^[0-9a-z]{11,12}$/.test(written))
+  if (!isMadeId(written))
     throw refused(
       `${JSON.stringify(written.slice(0, 80))} is neither a time nor a change`,
       "Send a change's id, 30m, 2h, 1d, or start.",

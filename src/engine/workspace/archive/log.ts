@@ -245,11 +245,11 @@ export class ChangeLog {
     if (now < this.#clock) this.#latest = Math.max(this.#latest, this.#newestTime());
     this.#clock = now;
     this.#latest = Math.max(this.#latest + 1, now);
-    const time = this.#latest.toString(36).padStart(8, "0");
-    const chance = randomInt(36 ** 3 - count + 1);
+    const time = this.#latest.toString(36).padStart(timeDigits, "0");
+    const chance = randomInt(Number(perMillisecond) - count + 1);
     if (this.#fresh.size >= mostFresh) this.#fresh.clear();
     return Array.from({ length: count }, (_, i) => {
-      const id = `${time}${(chance + i).toString(36).padStart(3, "0")}`;
+      const id = `${time}${(chance + i).toString(36).padStart(endDigits, "0")}`;
       this.#fresh.add(id);
       return id;
     });
@@ -266,7 +266,8 @@ export class ChangeLog {
     // As late as possible: of what is between them, nothing is known.
     const start = end - low > perMillisecond ? end - perMillisecond : low;
     for (let tries = 0; start < end && tries < 100; tries++) {
-      const id = (start + BigInt(randomInt(Number(end - start)))).toString(36).padStart(before.length, "0");
+      const order = start + BigInt(randomInt(Number(end - start)));
+      const id = order.toString(36).padStart(timeDigits + endDigits, "0");
       if (!this.#isRecorded(id)) return id;
     }
     return undefined;
@@ -552,17 +553,40 @@ function byId({ id: one }: ListedChange, { id: other }: ListedChange): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** How many ids there are. */
-const perMillisecond = 36n ** 3n;
+/** An id is a time in milliseconds and a random end, both in base 36. The time takes nine digits from 2059 on. */
+const timeDigits = 8;
 
-/** Ids sort as numbers do. */
+/**
+ * Processes that use the same state directory make ids in the same millisecond, and the second record with an id would
+ * replace the first. Among a thousand ids of one millisecond, two are the same in one of 4,000 cases.
+ */
+const endDigits = 6;
+
+/** Ids of earlier versions end with so many. */
+const earlierEndDigits = 3;
+
+const perMillisecond = 36n ** BigInt(endDigits);
+
+function endOf(id: string): number | undefined {
+  if (!/^[0-9a-z]*$/.test(id)) return undefined;
+  return [endDigits, earlierEndDigits].find(end => [0, 1].includes(id.length - timeDigits - end));
+}
+
+/** Whether a log makes ids of this form. */
+export function isMadeId(text: string): boolean {
+  return endOf(text) !== undefined;
+}
+
+/** Ids sort as these numbers do. */
 function orderOf(id: string): bigint {
-  return [...id].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
+  const digits = id.padEnd(id.length + endDigits - (endOf(id) ?? endDigits), "0");
+  return [...digits].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 }
 
 /** Zero if the name is not an id that a log made: any other would be taken for a time far ahead. */
 function timeIn(id: string): number {
-  return /^[0-9a-z]{11,12}$/.test(id) ? Number.parseInt(id.slice(0, -3), 36) : 0;
+  const end = endOf(id);
+  return end === undefined ? 0 : Number.parseInt(id.slice(0, -end), 36);
 }
 
 /** A command that ran longer may be missing in a list since then, if others changed its files meanwhile. */
