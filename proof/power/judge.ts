@@ -7,7 +7,7 @@ import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { type ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { changesIn, type Step } from "./session.ts";
-import type { Tree } from "./work.ts";
+import { difference, type Tree } from "./work.ts";
 
 /** How many changes are undone. */
 const depth = 8;
@@ -91,18 +91,4 @@ function changesUntil(steps: readonly Step[], last: number): Expected[] {
       found.push({ change, what, before: steps[i - 1]?.tree ?? {} });
   }
   return found;
-}
-
-function difference(tree: Tree, expected: Tree): string | undefined {
-  for (const path of new Set([...Object.keys(tree), ...Object.keys(expected)])) {
-    const [is, should] = [tree[path], expected[path]];
-    if (is !== should) return `${path} is ${short(is)} instead of ${short(should)}`;
-  }
-  return undefined;
-}
-
-function short(text: string | undefined): string {
-  return text === undefined
-    ? "missing"
-    : JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text);
 }

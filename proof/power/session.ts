@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,16 @@ import type { Chance } from "../chance.ts";
 import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { repository } from "../places.ts";
 import { Recording } from "./recording.ts";
-import { beginning, nextCall, nextEdits, type Tree } from "./work.ts";
+import {
+  areOfOthers,
+  beginning,
+  type Call,
+  difference,
+  nameOfOthers,
+  nextCall,
+  nextEdits,
+  type Tree,
+} from "./work.ts";
 
 /** After a call that was answered: the tree, and the change that history must show, if there is one. */
 export interface Step {
@@ -49,7 +59,10 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
       const last = Math.min(calls, steps.length + 10 + chance.below(30));
       while (steps.length <= last) {
         if (chance.next() < 0.2) await editAtOnce(steps, server, chance.pick(wires), chance);
-        const [tool, args] = nextCall(server.tree(), steps.length, chance);
+        const [tool, args] =
+          chance.next() < 0.3
+            ? writeInNewDirectory(steps.length, server, log, chance)
+            : nextCall(server.tree(), steps.length, chance);
         // A call that does not fit the tree changes nothing.
         await told(chance.pick(wires), tool, args).catch(() => undefined);
         steps.push({ what: `${tool} ${JSON.stringify(args).slice(0, 200)}`, tree: server.tree() });
@@ -63,6 +76,24 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
   } finally {
     rmSync(join(log, ".."), { recursive: true, force: true });
   }
+}
+
+/** Another program makes a directory, or two; a call that writes a file there. */
+function writeInNewDirectory(number: number, server: ServerUnderTest, log: string, chance: Chance): Call {
+  // In a directory that a call has made, it would keep the undo of that call from removing it.
+  const above = chance.pick([
+    "",
+    ...Object.keys(server.tree())
+      .filter(areOfOthers)
+      .map(path => `${path}/`),
+  ]);
+  const made = `${above}${nameOfOthers(number)}`;
+  const paths = chance.next() < 0.5 ? [made] : [made, `${made}/${nameOfOthers(number)}`];
+  const program = `for (const path of ${JSON.stringify(paths)}) require("node:fs").mkdirSync(path)`;
+  const env = { ...process.env, ...preload, PROOF_POWER_LOG: log };
+  const { status, stderr } = spawnSync(process.execPath, ["-e", program], { cwd: server.root, env });
+  if (status !== 0) throw new Error(`no directory was made: ${stderr}`);
+  return ["write_file", { path: `${paths.at(-1)}/a`, content: `${number}\n` }];
 }
 
 /** Sends edits of one file at once. They are made in the order in which they were sent. */
@@ -93,7 +124,7 @@ async function named(steps: readonly Step[], server: ServerUnderTest): Promise<S
   const ids = changesIn(await told(wire, "list_changes", { limit: 200 }));
   await end(wire);
   const isChange = (step: Step, i: number) =>
-    i > 0 && JSON.stringify(step.tree) !== JSON.stringify(steps[i - 1]?.tree);
+    i > 0 && difference(step.tree, steps[i - 1]?.tree ?? {}) !== undefined;
   const changes = steps.filter(isChange).length;
   if (changes !== ids.length)
     throw new Error(`${changes} calls changed the tree, and history shows ${ids.length}`);

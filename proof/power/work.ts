@@ -10,10 +10,38 @@ const folders = ["", "d/", "d/e/", "new/", "new/deep/"];
 
 export const beginning: Tree = { a: "a\n", b: "b\n", "d/a": "da\n", "d/e/b": "deb\n", "keep/x": "x\n" };
 
+/** Names of directories that another program makes: a power cut may take them, unless something was put into them. */
+export const nameOfOthers = (number: number) => `o${number}`;
+
+function isOfOthers(path: string): boolean {
+  return /^o\d+$/.test(path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** Whether other programs made a directory and all that lead to it. */
+export function areOfOthers(path: string): boolean {
+  return path.split("/").every(isOfOthers);
+}
+
+/** The first difference between two trees. Directories of other programs count with what is in them alone. */
+export function difference(tree: Tree, expected: Tree): string | undefined {
+  for (const path of new Set([...Object.keys(tree), ...Object.keys(expected)])) {
+    const [is, should] = [tree[path], expected[path]];
+    const isOpen = isOfOthers(path) && [is, should].every(one => one === undefined || one === "/");
+    if (is !== should && !isOpen) return `${path} is ${short(is)} instead of ${short(should)}`;
+  }
+  return undefined;
+}
+
+function short(text: string | undefined): string {
+  return text === undefined
+    ? "missing"
+    : JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text);
+}
+
 /** A call that fits the tree. */
 export function nextCall(tree: Tree, number: number, chance: Chance): Call {
   const files = Object.keys(tree).filter(path => tree[path] !== "/");
-  const directories = Object.keys(tree).filter(path => tree[path] === "/");
+  const directories = Object.keys(tree).filter(path => tree[path] === "/" && !isOfOthers(path));
   const anywhere = () => `${chance.pick(folders)}${chance.pick(names)}`;
   const content = () => `${number} ${"text ".repeat(chance.below(40))}\n`;
   const free = () => {

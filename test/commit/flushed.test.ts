@@ -1,6 +1,7 @@
 // What is on the disk before a call is answered, as a recording of the server's flushes shows.
 import {
   fstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -295,6 +296,36 @@ describe("directories that another program has just made", () => {
     const large = fixture.write("new/deep/a", "large".repeat(100_000));
     const flushed = await flushedBy(() => fixture.commit([large]));
     expect(inodesOf(fixture).filter(inode => !flushed.has(inode))).toEqual([]);
+  });
+
+  it("have their names flushed before the answer, or recovery would find no place for a small file", async () => {
+    using fixture = new Fixture({ "new/deep/other": "" });
+    const flushed = await flushedBy(() => fixture.commit([fixture.write("new/deep/a", "a")]));
+    expect(
+      inodesOf(fixture)
+        .slice(0, -1)
+        .filter(inode => !flushed.has(inode)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["moved", (from: string, to: string) => renameSync(from, to)],
+    [
+      "made anew under the same name",
+      (from: string) => {
+        rmSync(from, { recursive: true });
+        mkdirSync(from);
+      },
+    ],
+  ])("and the same after it was %s", async (_, change) => {
+    using fixture = new Fixture({ "new/deep/other": "" });
+    await fixture.commit([fixture.write("new/deep/a", "a")]);
+    await fixture.workspace.allRecorded();
+    change(join(fixture.inside, "new/deep"), join(fixture.inside, "new/moved"));
+    const [name = ""] = readdirSync(join(fixture.inside, "new"));
+    const { ino } = statSync(join(fixture.inside, "new"));
+    const flushed = await flushedBy(() => fixture.commit([fixture.write(`new/${name}/b`, "b")]));
+    expect(flushed).toContain(ino);
   });
 
   const inodesOf = ({ inside }: Fixture) =>

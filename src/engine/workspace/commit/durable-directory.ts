@@ -23,9 +23,16 @@ export class FlushedDirectories {
   /** The addresses of a directory and of those above it, as far as they are still to be flushed. */
   *toFlush(directory: Handle): Generator<Address> {
     if (onWindows) return; // directories cannot be flushed there
-    let { dev, ino } = directory.stat();
+    const { dev, ino } = directory.stat();
     if (this.#isKnown(dev, ino)) return;
     yield directory.address;
+    yield* this.above(directory);
+  }
+
+  /** The same without the directory itself: what makes its name durable. */
+  *above(directory: Handle): Generator<Address> {
+    if (onWindows) return;
+    let { dev, ino } = directory.stat();
     let above: Address = byDescriptor ? directory.address : directory.whereabouts();
     for (let level = 0; level < deepest; level++) {
       above = byDescriptor ? `${above}/..` : dirname(above);
@@ -44,6 +51,38 @@ export class FlushedDirectories {
     this.#known.add(key);
     return isKnown;
   }
+}
+
+const mostRemembered = 10_000;
+
+/**
+ * The directories whose names are durable. The journal holds what a commit puts into a directory that exists, but not
+ * the name of that directory: if a power cut takes it, recovery finds no place for what was answered. So the commit
+ * flushes the names of directories that changed lately, once for each.
+ */
+export class DurableNames {
+  readonly #known = new Set<string>();
+
+  /** The directories that a commit found, and whose names may not be durable. */
+  lacking(places: HeldDirectories): Handle[] {
+    if (onWindows) return [];
+    const since = Date.now() - recentMs;
+    return [...places.found].flatMap(([place, { key, changedMs }]) =>
+      changedMs > since && !this.#known.has(key) ? [places.handle(place)] : [],
+    );
+  }
+
+  /** A commit has flushed them. */
+  note(places: HeldDirectories): void {
+    if (this.#known.size > mostRemembered) this.#known.clear();
+    for (const { key } of places.found.values()) this.#known.add(key);
+  }
+}
+
+/** Flushes the names that lead to a directory, without blocking the event loop. */
+export async function flushNameLater(directory: Handle, flushed: FlushedDirectories): Promise<void> {
+  const files = [...flushed.above(directory)].map(openToFlush);
+  await Promise.all(files.map(flushAndCloseLater));
 }
 
 /** Makes a directory durable before the only copy of something leaves its old place for it. */

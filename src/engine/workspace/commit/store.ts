@@ -7,6 +7,7 @@ import { stateDirectory, system } from "../errno.ts";
 import type { Root } from "../root.ts";
 import { isVolatile } from "../system/file-system.ts";
 import { Departures } from "./departures.ts";
+import { DurableNames } from "./durable-directory.ts";
 import { JournalPair } from "./journal-pair.ts";
 import { OtherProcesses } from "./other-processes.ts";
 import { recover } from "./recover.ts";
@@ -18,6 +19,7 @@ export interface Store {
   readonly journals: JournalPair;
   readonly archive: Archive;
   readonly departures: Departures;
+  readonly durableNames: DurableNames;
   /** Whether it is in memory: then journals do not outlive the machine, and files are flushed before the answer. */
   readonly volatile: boolean;
   /** Brings to an end what dead processes left in the roots that this one was granted. */
@@ -47,7 +49,9 @@ export function openStore(wanted?: string): Store {
       const archive = new Archive(state.path);
       const volatile = isVolatile(state.path);
       const journals = new JournalPair(state, archive);
-      return { state, journals, archive, departures: new Departures(state), volatile, recover: settle };
+      const departures = new Departures(state);
+      const durableNames = new DurableNames();
+      return { state, journals, archive, departures, durableNames, volatile, recover: settle };
     } catch (error) {
       state.close();
       throw error;

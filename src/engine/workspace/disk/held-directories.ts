@@ -55,6 +55,14 @@ export interface NewParent {
   readonly missing?: EntryRef;
 }
 
+/** A directory as it was when it was found. */
+export interface NamedDirectory {
+  /** Another one with the same name, and this one under another name, have other keys. */
+  readonly key: string;
+  /** When it was made, moved or changed last. Milliseconds since 1970. */
+  readonly changedMs: number;
+}
+
 export function entryKey({ place, name }: EntryRef): string {
   return `${place}/${name}`;
 }
@@ -67,6 +75,8 @@ export class HeldDirectories implements Disposable {
   readonly existingParents = new Map<string, ExistingParent>();
   /** The same for directories that the commit creates. */
   readonly newParents = new Map<string, NewParent>();
+  /** The places that exist, as they were found. */
+  readonly found = new Map<number, NamedDirectory>();
   /** Entries that a change of the commit frees, so that a later change may use the name. */
   readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
@@ -75,7 +85,7 @@ export class HeldDirectories implements Disposable {
   readonly #known = new Map<string, number>();
 
   /** Takes over the handle of a directory that was found at `path`. */
-  add(handle: Handle, path: string, stat: Pick<Stats, "dev" | "ino" | "birthtimeMs">): number {
+  add(handle: Handle, path: string, stat: Stats): number {
     const at = bytesOf(path);
     const key = `${stat.dev}:${stat.ino}`;
     const same = this.#known.get(key);
@@ -83,7 +93,9 @@ export class HeldDirectories implements Disposable {
       handle.close();
       return same;
     }
-    return this.#push(key, { at, ...marksOf(stat) }, handle);
+    const place = this.#push(key, { at, ...marksOf(stat) }, handle);
+    this.found.set(place, { key: `${key}:${stat.birthtimeMs}:${at}`, changedMs: stat.ctimeMs });
+    return place;
   }
 
   /** A directory whose handle belongs to the caller. */
