@@ -45,6 +45,8 @@ export interface Doomed {
   readonly stat: Stats;
   /** A directory is removed with everything in it. */
   readonly recursive: boolean;
+  /** Nothing is lost: it was copied. */
+  readonly isCopied?: true;
 }
 
 /** Old content: its temporary entry until the commit is over, and its range in the journal if it is there too. */

@@ -1,6 +1,6 @@
 // Refuses to remove or replace what undo could not restore: pipes, sockets and devices, unreadable files, content
-// larger than the archive keeps or has room for, and paths longer than the system allows. Checks everything before the
-// commit touches anything.
+// larger than the archive keeps or has room for, and paths longer than the system allows. Also refuses to remove a tree
+// of which something would stay (removable.ts). Checks everything before the commit touches anything.
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
 import { longestPath, type RetentionLimits } from "../archive/snapshot.ts";
@@ -13,13 +13,11 @@ import { kindOf } from "../stat.ts";
 import { freeBelow } from "../system/free-space.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitPlan, Doomed, Stats } from "./commit-plan.ts";
+import { refuseMounted, refuseStuck } from "./removable.ts";
 
 type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
 
-/**
- * Throws `irrevocable` for the first loss. Without limits, everything may be lost; then only directories that cannot
- * be emptied are refused (`permission_denied`), because a tree is removed as a whole.
- */
+/** Throws `irrevocable` for the first loss. Without limits, everything may be lost. */
 export async function refuseIrrevocable(
   plan: CommitPlan,
   limits: RetentionLimits | undefined,
@@ -29,7 +27,7 @@ export async function refuseIrrevocable(
   const budget = { limits, bytes: 0 };
   for (const doomed of plan.doomed) {
     if (doomed.stat.isDirectory()) await refuseInTree(plan, doomed, budget, slice);
-    else {
+    else if (!doomed.isCopied) {
       if (slice.isOver) await slice.turn();
       const path = doomed.target.path.given;
       const loss = lossOf(plan.places.address(doomed.target.entry), doomed.stat, budget);
@@ -70,15 +68,17 @@ interface TreeLevel {
 
 async function refuseInTree(
   plan: CommitPlan,
-  { target, recursive }: Doomed,
-  budget: Budget,
+  { target, recursive, isCopied }: Doomed,
+  ofAll: Budget,
   slice: TimeSlice,
 ): Promise<void> {
   if (!recursive) return;
   const { given } = target.path;
+  const budget = isCopied ? { limits: undefined, bytes: 0 } : ofAll;
   const open: TreeLevel[] = [];
+  const insideOf = (name: string) => [...open.slice(1).map(level => level.name), name].join("/");
   const refuse = (name: string, loss: Loss): never => {
-    const inside = [...open.slice(1).map(level => level.name), name].join("/");
+    const inside = insideOf(name);
     throw new Fault("irrevocable", { path: given, ...(inside !== "" && { inside }), ...loss });
   };
   const enter = (address: Address, name: string, length: number) => {
@@ -90,6 +90,9 @@ async function refuseInTree(
       if (budget.limits && Fault.is(error, "permission_denied")) refuse(name, { reason: "unreadable" });
       throw error;
     }
+    const top = open[0];
+    const path = () => `${given}/${insideOf("")}`.slice(0, -1);
+    if (top !== undefined) system(given, () => refuseMounted(handle, top.handle, path));
   };
   try {
     enter(plan.places.address(target.entry), "", Buffer.byteLength(target.at));
@@ -108,6 +111,7 @@ async function refuseInTree(
       if (budget.limits && length > longestPath) refuse(name, { reason: "too_long" });
       const loss = lossOf(address, stat, budget);
       if (loss !== undefined) refuse(name, loss);
+      refuseStuck(address, stat, level.handle, () => `${given}/${insideOf(name)}`);
       if (stat.isDirectory()) enter(address, name, length);
     }
   } finally {

@@ -61,6 +61,7 @@ export function planMove(plan: CommitPlan, change: Move, source: Target, target:
     plan.stages.push({ kind: "copy", given, entry: temp, from: source.entry, verify: true });
     const trash = plan.move({ given, from: temp, to: target.entry, kind: base.kind, staged: {} }, there);
     plan.takeAway(source, stat, { copied: { staged: temp, copy: target.entry } });
+    plan.doomed.push({ target: source, stat, recursive: true, isCopied: true });
     plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
     return;
   }

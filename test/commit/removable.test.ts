@@ -1,0 +1,107 @@
+// A tree of which something cannot be removed is refused before anything is touched, and leaves nothing under a
+// temporary name.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { refuseStuck } from "../../src/engine/workspace/commit/removable.ts";
+import { Handle } from "../../src/engine/workspace/handle.ts";
+import { hasProc } from "../setup/proc.ts";
+import { Fixture } from "./fixture.ts";
+import { unmount } from "./small-disk.ts";
+
+const files = { "d/a": "a", "d/b": "b", "d/in/x": "x" };
+
+/** Whether this user may do that to a directory here, and take it back. */
+function may(command: string, ...args: readonly string[]): (undo: string, ...more: string[]) => boolean {
+  return (undo, ...more) => {
+    const directory = mkdtempSync(join(tmpdir(), "polyfs-may-"));
+    const able = spawnSync(command, [...args, directory], { stdio: "ignore" }).status === 0;
+    if (able) spawnSync(undo, [...more, directory], { stdio: "ignore" });
+    rmSync(directory, { recursive: true, force: true });
+    return able;
+  };
+}
+
+const mayProtect = may("chattr", "+i")("chattr", "-i");
+const mayMount = hasProc && may("mount", "-t", "tmpfs", "tmpfs")("umount");
+
+function outcome(commit: Promise<unknown>): Promise<unknown> {
+  return commit.then(
+    () => ({ code: "done" }),
+    error => error,
+  );
+}
+
+async function refusesRemoval(fixture: Fixture, says: object): Promise<void> {
+  const before = fixture.tree();
+  const path = fixture.at("d");
+  expect(await outcome(fixture.commit([{ kind: "remove", path, recursive: true }]))).toMatchObject(says);
+  await fixture.workspace.settled();
+  expect(fixture.tree()).toEqual(before);
+}
+
+describe.skipIf(!mayProtect)("a tree with something immutable (needs permission to make it so)", () => {
+  for (const name of ["d/in/x", "d/in", "d/empty"])
+    it(`is not removed: ${name}`, async () => {
+      using fixture = new Fixture(files);
+      mkdirSync(join(fixture.inside, "d/empty"));
+      execFileSync("chattr", ["+i", join(fixture.inside, name)]);
+      try {
+        await refusesRemoval(fixture, { code: "permission_denied", data: { path: name } });
+      } finally {
+        execFileSync("chattr", ["-i", join(fixture.inside, name)]);
+      }
+    });
+});
+
+describe.skipIf(!mayMount)("a tree and other mounts (needs permission to mount)", () => {
+  it("is not removed with a disk that is mounted in it", async () => {
+    using fixture = new Fixture(files);
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", join(fixture.inside, "d/in")]);
+    writeFileSync(join(fixture.inside, "d/in/y"), "y");
+    try {
+      await refusesRemoval(fixture, { code: "io", data: { path: "d/in", errno: "EBUSY" } });
+    } finally {
+      await unmount(join(fixture.inside, "d/in"));
+    }
+  });
+
+  it.skipIf(!mayProtect)("is not moved to another disk if something in it is immutable", async () => {
+    using fixture = new Fixture(files);
+    mkdirSync(join(fixture.inside, "disk"));
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", join(fixture.inside, "disk")]);
+    execFileSync("chattr", ["+i", join(fixture.inside, "d/in/x")]);
+    try {
+      const before = fixture.tree();
+      const move = { kind: "move", from: fixture.at("d"), to: fixture.at("disk/d") } as const;
+      expect(await outcome(fixture.commit([move]))).toMatchObject({ code: "permission_denied" });
+      await fixture.workspace.settled();
+      expect(fixture.tree()).toEqual(before);
+    } finally {
+      execFileSync("chattr", ["-i", join(fixture.inside, "d/in/x")]);
+      await unmount(join(fixture.inside, "disk"));
+    }
+  });
+});
+
+it.skipIf(process.geteuid?.() !== 0)("what another user has in a sticky directory of theirs is stuck", () => {
+  const directory = mkdtempSync(join(tmpdir(), "polyfs-sticky-"));
+  try {
+    writeFileSync(join(directory, "x"), "");
+    chmodSync(directory, 0o1777);
+    using handle = Handle.open(directory);
+    const stat = lstatSync(join(directory, "x"));
+    const look = () => refuseStuck(handle.below("x"), stat, handle, () => "d/x");
+    expect(look).not.toThrow();
+    process.seteuid?.(65534);
+    try {
+      expect(look).toThrow(expect.objectContaining({ code: "permission_denied" }));
+    } finally {
+      process.seteuid?.(0);
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
