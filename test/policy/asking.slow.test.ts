@@ -1,6 +1,6 @@
 // Rules that ask: the call waits for a person, a grant answers beforehand, and a no is a no.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -118,6 +118,15 @@ describe("a change that a rule asks about", () => {
     expect(revoked.out).toMatch(/^revoked .*migrations/);
     await new Promise(resolve => setTimeout(resolve, 300));
     expect((await write(client)).isError).toBe(true);
+  });
+  it("needs approval also for a new directory, and for none that exists", async () => {
+    const client = await connect();
+    const create = async (path: string) =>
+      (await client.callTool({ name: "create_directory", arguments: { path } })).isError === true;
+    expect(await create("migrations/new/below")).toBe(true);
+    expect(existsSync(join(root, "migrations/new"))).toBe(false);
+    expect(await create("migrations")).toBe(false);
+    expect(await create("other")).toBe(false);
   });
   it("needs approval also for the contents of a deleted directory", async () => {
     const client = await connect();

@@ -97,7 +97,8 @@ function* openNeeds(
   touch: (at: string) => void,
   unmasked = false,
 ): Generator<Need | undefined> {
-  if (target === undefined || change.kind === "mkdir") return;
+  if (target === undefined) return;
+  if (change.kind === "mkdir" && places.newAt(target.entry) === undefined) return; // it exists, and nothing is written
   touch(target.at);
   if (change.kind !== "remove") yield rules.open(target.at, "write", client);
   const given = (source ?? target).path.given;
