@@ -1,5 +1,8 @@
 import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { useTemporaryDirectoryOnDisk } from "./tools/temporary-directory.mjs";
+
+useTemporaryDirectoryOnDisk();
 
 // Tests work on real temporary trees and real processes, so they get real time; nothing asserts on speed. `npm test`
 // leaves out `*.slow.test.ts`, which would double its time; `npm run test:slow` runs them, and .ci/run runs both.

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { build as buildProgram } from "../tools/build.mjs";
+import { useTemporaryDirectoryOnDisk } from "../tools/temporary-directory.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // One file directly below node_modules/.proof: what the suites share with the tests finds the repository from there.
@@ -20,6 +21,7 @@ const builtThreads = {
     }));
   },
 };
+useTemporaryDirectoryOnDisk();
 await buildProgram();
 await build({
   absWorkingDir: root,
