@@ -23,8 +23,12 @@ export class S3Server implements AsyncDisposable {
     return own;
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
   address(prefix: string): string {
-    return `s3://bucket/${prefix}?endpoint=${encodeURIComponent(`http://127.0.0.1:${this.#port}`)}`;
+    return `s3://bucket/${prefix}?endpoint=${encodeURIComponent(this.url)}`;
   }
 
   get environment(): NodeJS.ProcessEnv {

@@ -2,11 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { PostgresStore } from "../../src/engine/store/postgres/postgres-store.ts";
+import { S3Bucket } from "../../src/engine/store/s3/bucket.ts";
 import { LargeObjectBucket } from "../../src/engine/store/s3/large-object-bucket.ts";
 import { S3Store } from "../../src/engine/store/s3/s3-store.ts";
 import { signed } from "../../src/engine/store/s3/signature.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { S3Server } from "./s3-server.ts";
+import { SlowLink } from "./slow-link.ts";
 import { entry, object, type Place, storeSuite } from "./suite.ts";
 
 const server = await S3Server.start();
@@ -64,6 +66,19 @@ describe("the store in a bucket", () => {
       data: { reason: "unreachable" },
     });
   });
+
+  it("carries an object that takes longer than its patience with a service that is silent", async () => {
+    const slow = await SlowLink.to(server.url, 4_000_000);
+    await using _ = slow.link;
+    const at = (url: string) =>
+      S3Bucket.at(`s3://bucket/large?endpoint=${encodeURIComponent(url)}`, server.environment, 1500);
+    const bytes = randomBytes(10_000_000);
+    await at(slow.url).put("one", bytes);
+    expect(Buffer.from((await at(slow.url).get("one")) ?? []).equals(bytes)).toBe(true);
+    const silent = await SlowLink.to(server.url, 0);
+    await using __ = silent.link;
+    await expect(at(silent.url).get("one")).rejects.toMatchObject({ data: { reason: "unreachable" } });
+  }, 60_000);
 
   it("makes an append once if its answer was lost", async () => {
     await using fixture = new Fixture();

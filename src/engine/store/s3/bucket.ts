@@ -2,6 +2,7 @@
 // absent, read, listed and removed. Requests that fail on the way are made again.
 import { setTimeout } from "node:timers/promises";
 import { Fault, type StoreFailure } from "../../fault.ts";
+import { Patience } from "../patience.ts";
 import { type Credentials, signed } from "./signature.ts";
 
 export interface ListedKey {
@@ -18,7 +19,7 @@ interface S3Response {
 }
 
 const pausesMs = [100, 300, 900];
-const patienceMs = 30_000;
+const usualPatienceMs = 30_000;
 /** More than any object of a store has; without a limit, an answer that does not end would fill the memory. */
 const mostBytes = 300 * 1024 * 1024;
 /** How often a service may say that the creation of a key is still undecided. */
@@ -28,20 +29,26 @@ export class S3Bucket {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #credentials: Credentials;
+  readonly #patienceMs: number;
   /** How far the clock of the service is ahead of this machine's. */
   #apart = 0;
 
-  private constructor(base: URL, prefix: string, credentials: Credentials) {
+  private constructor(base: URL, prefix: string, credentials: Credentials, patienceMs: number) {
     this.#base = base;
     this.#prefix = prefix;
     this.#credentials = credentials;
+    this.#patienceMs = patienceMs;
   }
 
   /**
    * `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Keys are in the environment, under the names that every tool for S3
-   * knows. Faults: `store_unavailable`.
+   * knows. A request may take `patienceMs`, and longer by what it carries. Faults: `store_unavailable`.
    */
-  static at(address: string, environment: NodeJS.ProcessEnv = process.env): S3Bucket {
+  static at(
+    address: string,
+    environment: NodeJS.ProcessEnv = process.env,
+    patienceMs = usualPatienceMs,
+  ): S3Bucket {
     const url = new URL(address);
     const region =
       url.searchParams.get("region") ??
@@ -60,7 +67,7 @@ export class S3Bucket {
     );
     const prefix = url.pathname.replace(/^\/+|\/+$/g, "");
     const credentials = { accessKey, secretKey, region, sessionToken: environment.AWS_SESSION_TOKEN };
-    return new S3Bucket(base, prefix === "" ? "" : `${prefix}/`, credentials);
+    return new S3Bucket(base, prefix === "" ? "" : `${prefix}/`, credentials, patienceMs);
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -196,24 +203,26 @@ export class S3Bucket {
 
   async #send(request: Parameters<typeof signed>[0]): Promise<S3Response> {
     const headers = signed(request, this.#credentials, new Date(Date.now() + this.#apart));
+    using patience = new Patience(this.#patienceMs, request.body?.length ?? 0);
     const response = await fetch(request.url, {
       method: request.method,
       headers,
-      signal: AbortSignal.timeout(patienceMs),
+      signal: patience.signal,
       // A bucket of another region answers with its address, which has to be configured: the signature is for this one.
       redirect: "manual",
       ...(request.body && { body: request.body }),
     });
-    return { status: response.status, headers: response.headers, body: await bodyOf(response) };
+    return { status: response.status, headers: response.headers, body: await bodyOf(response, patience) };
   }
 }
 
-async function bodyOf({ body }: Response): Promise<Uint8Array> {
+async function bodyOf({ body }: Response, patience: Patience): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
+    patience.arrived(chunk.length);
     if (size > mostBytes) throw unavailable("damaged", `an answer has more than ${mostBytes} bytes`);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
