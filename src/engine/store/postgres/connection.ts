@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Client, Pool, PoolConfig } from "pg";
 import { Fault } from "../../fault.ts";
-import { patienceFor } from "../patience.ts";
+import { timeoutFor } from "../request-timeout.ts";
 import { failureOf, isPassing } from "./failure.ts";
 import { guarded } from "./guarded-client.ts";
 import { type PlainRow, PlainRows } from "./plain-rows.ts";
@@ -32,7 +32,7 @@ interface StatementScope {
 
 /** Waits between attempts: together they bridge a restart of the database, and a failover that is quick. */
 const pausesMs = [50, 200, 500, 1000];
-const patienceForAllMs = 3_600_000;
+const timeoutForAllMs = 3_600_000;
 const hintChannel = "polyfs";
 const listenAgainMs = 1000;
 
@@ -106,7 +106,7 @@ export class Connections implements AsyncDisposable {
     { name, answerBytes = 0, isOfAll = false }: StatementScope = {},
   ): Promise<Row[]> {
     const carried = answerBytes + values.reduce<number>((sum, one) => sum + bytesOf(one), 0);
-    const query_timeout = isOfAll ? patienceForAllMs : patienceFor(this.#patienceMs, carried);
+    const query_timeout = isOfAll ? timeoutForAllMs : timeoutFor(this.#patienceMs, carried);
     return this.#untilAnswered(async own => {
       const query = { text, values: [...values], query_timeout, ...(own !== undefined && { name: own }) };
       return (await this.#pool.query<Row>(query)).rows;

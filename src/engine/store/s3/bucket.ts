@@ -2,7 +2,7 @@
 // absent, read, listed and removed. Requests that fail on the way are made again.
 import { setTimeout } from "node:timers/promises";
 import { Fault, type StoreFailure } from "../../fault.ts";
-import { Patience } from "../patience.ts";
+import { RequestTimeout } from "../request-timeout.ts";
 import { type Credentials, signed } from "./signature.ts";
 
 export interface ListedKey {
@@ -203,26 +203,26 @@ export class S3Bucket {
 
   async #send(request: Parameters<typeof signed>[0]): Promise<S3Response> {
     const headers = signed(request, this.#credentials, new Date(Date.now() + this.#apart));
-    using patience = new Patience(this.#patienceMs, request.body?.length ?? 0);
+    using timeout = new RequestTimeout(this.#patienceMs, request.body?.length ?? 0);
     const response = await fetch(request.url, {
       method: request.method,
       headers,
-      signal: patience.signal,
+      signal: timeout.signal,
       // A bucket of another region answers with its address, which has to be configured: the signature is for this one.
       redirect: "manual",
       ...(request.body && { body: request.body }),
     });
-    return { status: response.status, headers: response.headers, body: await bodyOf(response, patience) };
+    return { status: response.status, headers: response.headers, body: await bodyOf(response, timeout) };
   }
 }
 
-async function bodyOf({ body }: Response, patience: Patience): Promise<Uint8Array> {
+async function bodyOf({ body }: Response, timeout: RequestTimeout): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
-    patience.arrived(chunk.length);
+    timeout.arrived(chunk.length);
     if (size > mostBytes) throw unavailable("damaged", `an answer has more than ${mostBytes} bytes`);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

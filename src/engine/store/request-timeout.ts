@@ -5,12 +5,12 @@
 const leastBytesPerMs = 1000;
 
 /** How long a request may take that carries so many bytes, there and back, where an empty one may take `emptyMs`. */
-export function patienceFor(emptyMs: number, bytes: number): number {
+export function timeoutFor(emptyMs: number, bytes: number): number {
   return emptyMs + bytes / leastBytesPerMs;
 }
 
 /** Aborts what takes longer, as more bytes of an answer arrive. */
-export class Patience implements Disposable {
+export class RequestTimeout implements Disposable {
   readonly #emptyMs: number;
   readonly #since = performance.now();
   readonly #abort = new AbortController();
@@ -36,8 +36,8 @@ export class Patience implements Disposable {
   }
 
   #wait(): void {
-    const leftMs = this.#since + patienceFor(this.#emptyMs, this.#bytes) - performance.now();
+    const leftMs = this.#since + timeoutFor(this.#emptyMs, this.#bytes) - performance.now();
     if (leftMs > 0) this.#timer = setTimeout(() => this.#wait(), leftMs);
-    else this.#abort.abort(new DOMException("The store took too long", "TimeoutError"));
+    else this.#abort.abort(new DOMException("timeout", "TimeoutError"));
   }
 }
