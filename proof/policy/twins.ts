@@ -106,7 +106,7 @@ function plain(said: string, { base }: Field): string {
     .replaceAll(base.slice(1), "BASE")
     .replace(/\b(bash|output)-[0-9a-f]{8,12}\b/g, "$1-ID")
     .replaceAll(encodeURIComponent(base), "BASE")
-    .replace(/(?<=\\n|\b)m[0-9a-z]{10}\b/g, "ID")
+    .replace(/(?<=\\n|\b)[mn][0-9a-z]{13}\b/g, "ID")
     .replace(/"(?:prev|seq|chain|bytesOut|pid|time|ms|session|trace_id|hash)":(?:"[^"]*"|[\d.]+),?/g, "")
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, "TIME")
     .replace(/\w{3} \w{3} \d\d \d{4} \d\d:\d\d:\d\d [^"\\]*?\)/g, "TIME")
