@@ -1,6 +1,7 @@
 // The client side of the parsing thread: started with the first request, restarted if it hangs. Its failures are not
 // errors: without an answer, a text counts as having no known language.
 import { Worker } from "node:worker_threads";
+import { contentHash } from "../../text/version.ts";
 import type { ParseAnswer, ParseRequest } from "./messages.ts";
 
 /** The thread limits its own time; this is for a grammar that never returns. */
@@ -8,12 +9,15 @@ const hangMs = 10_000;
 /** A hanging thread uses a processor. One that has used less than this is merely kept waiting by other processes. */
 const hangProcessorMs = 4000;
 const mostWaits = 6;
-/** Grammars that hang or end the thread again and again are left alone. */
+/** What hangs or ends the thread is left alone for so long: the text, and a grammar with several such texts. */
+const restMs = 60_000;
 const mostFailures = 3;
+const mostFailedTexts = 1000;
 
 type ParsedText = ParseAnswer["parsed"];
+type ParseQuestion = Omit<ParseRequest, "id">;
 interface PendingParse {
-  readonly grammar: ParseRequest["grammar"];
+  readonly request: ParseQuestion;
   readonly done: (parsed: ParsedText) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -22,7 +26,10 @@ let worker: Worker | undefined;
 let starting: Promise<Worker | undefined> | undefined;
 let latest = 0;
 const waiting = new Map<number, PendingParse>();
-const failures = new Map<ParseRequest["grammar"], number>();
+/** When each of these failed last. */
+const failedTexts = new Map<string, number>();
+/** When the texts of each of these failed. */
+const failures = new Map<ParseRequest["grammar"], number[]>();
 /** Grammars that the running thread has answered questions about. */
 const loaded = new Set<ParseRequest["grammar"]>();
 
@@ -32,8 +39,8 @@ export function isLoaded(grammar: ParseRequest["grammar"]): boolean {
 }
 
 /** The thread's answer; undefined if it failed. */
-export async function ask(request: Omit<ParseRequest, "id">): Promise<ParsedText> {
-  if ((failures.get(request.grammar) ?? 0) >= mostFailures) return undefined;
+export async function ask(request: ParseQuestion): Promise<ParsedText> {
+  if (isResting(request)) return undefined;
   starting ??= start();
   const thread = worker ?? (await starting);
   if (thread === undefined) return undefined;
@@ -46,7 +53,7 @@ export async function ask(request: Omit<ParseRequest, "id">): Promise<ParsedText
       if ((user + system) / 1000 < hangProcessorMs && ++waits < mostWaits) timer.refresh();
       else end(thread, id);
     }, hangMs);
-    waiting.set(id, { grammar: request.grammar, done: resolve, timer });
+    waiting.set(id, { request, done: resolve, timer });
     thread.ref();
     thread.postMessage({ id, ...request } satisfies ParseRequest);
   });
@@ -73,19 +80,50 @@ function finish(id: number, parsed: ParsedText): void {
   if (waiting.size === 0) worker?.unref();
   if (one === undefined) return;
   clearTimeout(one.timer);
-  if (parsed !== undefined) loaded.add(one.grammar);
+  if (parsed !== undefined) loaded.add(one.request.grammar);
   one.done(parsed);
 }
 
-/** Ends a thread; the hanging request, or all pending ones if it ended by itself, count as failed. */
+/**
+ * Ends a thread. The request that hangs has failed; where the thread ended by itself, the one that it began first has.
+ * The others are asked again.
+ */
 function end(thread: Worker, hanging?: number): void {
   if (worker !== thread) return;
   worker = undefined;
   starting = undefined;
   loaded.clear();
-  for (const [id, { grammar }] of waiting) {
-    if (hanging === undefined || hanging === id) failures.set(grammar, (failures.get(grammar) ?? 0) + 1);
+  const pending = [...waiting];
+  const failed = hanging ?? pending[0]?.[0];
+  for (const [id, { request, done, timer }] of pending) {
+    clearTimeout(timer);
+    waiting.delete(id);
+    if (id !== failed) {
+      void ask(request).then(done);
+      continue;
+    }
+    noteFailure(request);
+    done(undefined);
   }
-  for (const id of [...waiting.keys()]) finish(id, undefined);
   void thread.terminate();
+}
+
+function noteFailure({ grammar, text }: ParseQuestion): void {
+  const now = performance.now();
+  if (failedTexts.size >= mostFailedTexts) failedTexts.clear();
+  failedTexts.set(keyOf(grammar, text), now);
+  failures.set(grammar, [...(failures.get(grammar) ?? []), now].slice(-mostFailures));
+}
+
+function isResting({ grammar, text }: ParseQuestion): boolean {
+  const since = performance.now() - restMs;
+  const recent = (failures.get(grammar) ?? []).filter(time => time > since);
+  if (recent.length >= mostFailures) return true;
+  if (recent.length === 0) return false;
+  const failed = failedTexts.get(keyOf(grammar, text));
+  return failed !== undefined && failed > since;
+}
+
+function keyOf(grammar: ParseRequest["grammar"], text: string): string {
+  return `${grammar} ${contentHash(Buffer.from(text))}`;
 }
