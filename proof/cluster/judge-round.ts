@@ -8,7 +8,7 @@
 import { listChanges } from "../../src/engine/history/changes.ts";
 import type { By } from "../../src/engine/workspace/archive/log.ts";
 import type { Operation } from "../../src/engine/workspace/commit/publish.ts";
-import { onlyHere, type Round, type RoundDeed, tokensIn } from "./round.ts";
+import { onlyHere, type Round, type RoundDeed, tokensIn, underFirst } from "./round.ts";
 
 interface ReadEntry {
   readonly id: string;
@@ -78,8 +78,20 @@ function isCertain(deed: RoundDeed, round: Round, log: ReadLog): boolean {
     if (left.length === 0 || (!isUsed && left.every(isSent))) return false;
   }
   if (deed.told !== "late") return deed.told === "done";
+  // Another one that waited before may have taken its lines along. It was told so, and that other id is known.
+  if (
+    deed.said.includes(underFirst) &&
+    inShared(deed).every(token => isOfAnotherLate(token, deed, round, log))
+  )
+    return false;
   const isLeft = (token: string) => (log.first.get(token)?.revision ?? 0) > (deed.revision ?? 0);
   return !deed.isRecovered && inShared(deed).some(isLeft);
+}
+
+function isOfAnotherLate(token: string, deed: RoundDeed, round: Round, log: ReadLog): boolean {
+  const first = log.first.get(token);
+  const isOf = (one: RoundDeed) => one !== deed && one.told === "late" && one.machine === deed.machine;
+  return round.deeds.some(one => isOf(one) && one.id !== undefined && one.id === first?.id);
 }
 
 /** What was answered while the store was lost is known elsewhere once it is sent. */

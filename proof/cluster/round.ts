@@ -53,6 +53,8 @@ export interface RoundDeed {
 
 /** The answer of a command whose id is in no entry. */
 export const onlyHere = "knows this change by its id";
+/** The same of a command that waits for the store after another one. */
+export const underFirst = "under the id of the first";
 
 interface RoundCommand {
   readonly deed: RoundDeed;

@@ -42,7 +42,7 @@ export async function inReplica(
     const outcome = [...onlyHere].some(id => isNamedIn(ran, id)) ? unknownElsewhere(ran, replication) : ran;
     const shown = [...overlaps].filter(at => !workspace.isHidden(`${replication.root}/${at}`));
     const told = overlaps.size === 0 ? outcome : overlapped(outcome, shown);
-    return fault === undefined ? told : unpublished(told, fault);
+    return fault === undefined ? told : unpublished(told, fault, replication);
   } finally {
     stop();
   }
@@ -77,8 +77,13 @@ function noted(outcome: Outcome, stale: Stale | undefined): Outcome {
 }
 
 /** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */
-function unpublished(outcome: Outcome, fault: Fault): Outcome {
-  const text = `[${say(plainWording, fault)}. The changes of commands are in this server's copy, and reach the others when the store can be used again: do not repeat a command that has run.]`;
+function unpublished(outcome: Outcome, fault: Fault, { waitingCommands }: Replication): Outcome {
+  // What one of them wrote into a file cannot be told from what the next one wrote there.
+  const isBeside = waitingCommands > 1;
+  const beside = isBeside
+    ? " Others get what several of them changed in one file under the id of the first."
+    : "";
+  const text = `[${say(plainWording, fault)}. The changes of commands are in this server's copy, and reach the others when the store can be used again: do not repeat a command that has run.${beside}]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };
 }

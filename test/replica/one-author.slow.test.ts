@@ -248,10 +248,11 @@ it("says that only its server knows the id of a command whose work another comma
   expect(await undone(here, ended)).toContain("long");
 });
 
+const runs = { name: "run_command", effect: "runs" } as unknown as Tool;
+
 describe("a command whose change could not be published at first, and is gone when it can be", () => {
   const [client, connection] = ["c", "c"];
   const by = { action: "run_command", client, connection };
-  const runs = { name: "run_command", effect: "runs" } as unknown as Tool;
   it.each([
     ["a program puts the file back", { isCut: true }, "command\n", lines],
     ["another server writes the same", { isCut: true }, "command\n", undefined],
@@ -277,6 +278,49 @@ describe("a command whose change could not be published at first, and is gone wh
     await expect(undo(b.workspace, { change: id })).rejects.toMatchObject({ code: "unknown_change" });
     expect(b.tree()).toEqual(a.tree());
   });
+});
+
+it("says that others get the work of several waiting commands in one file under the id of the first", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  // Both are accepted before the store is lost.
+  const run = async (client: string, before: () => Promise<unknown>) => {
+    const session = { client, connection: client };
+    const call = { workspace: a.workspace, session } as unknown as CallContext;
+    let id = "";
+    const outcome = await inReplica(runs, {}, call, async () => {
+      await before();
+      using look = await Before.look(a.workspace);
+      a.put("f.txt", `${a.text("f.txt")}${client}\n`);
+      const by = { action: "run_command", ...session };
+      id = (await record(a.workspace, await look.compare(), by))?.record.id ?? "";
+      return { content: [{ type: "text", text: `undo with change ${id}` }] };
+    });
+    return { id, said: JSON.stringify(outcome) };
+  };
+  let areAccepted = () => {};
+  const accepted = new Promise<void>(resolve => {
+    areAccepted = resolve;
+  });
+  const running = run("first", async () => {
+    await accepted;
+    a.line.isCut = true;
+  });
+  const second = await run("second", async () => {
+    areAccepted();
+    await running;
+  });
+  const first = await running;
+  a.line.isCut = false;
+  await a.replica.publishChanges({ action: "run_command", client: "third", connection: "third" });
+  await b.replica.refresh("writes");
+  const note = /reach the others when .* under the id of the first/;
+  expect([note.test(first.said), note.test(second.said)]).toEqual([false, true]);
+  expect(b.text("f.txt")).toBe(`${lines}first\nsecond\n`);
+  await expect(undo(b.workspace, { change: second.id })).rejects.toMatchObject({ code: "unknown_change" });
+  await undo(b.workspace, { change: first.id });
+  expect(b.text("f.txt")).toBe(lines);
 });
 
 describe("a command that the store did not answer at first", () => {

@@ -444,6 +444,10 @@ export class Replica implements Replication, AsyncDisposable {
     return [...this.#commands].some(isOther) ? { ...by, others: true } : by;
   }
 
+  get waitingCommands(): number {
+    return this.#pending.size;
+  }
+
   #pulledPaths({ pulled }: ReplicaCommand): OwnPaths {
     return path => pulled.has(path);
   }

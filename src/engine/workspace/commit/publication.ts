@@ -62,6 +62,8 @@ export interface Replication {
   readonly staleMs: number | undefined;
   /** Why: `store_unavailable`, or a fault of this machine. */
   readonly staleCause: Fault | undefined;
+  /** How many commands have changes here that wait for the store. */
+  readonly waitingCommands: number;
 }
 
 export function publicationOf(
