@@ -206,6 +206,20 @@ describe("an id", () => {
   });
 });
 
+it("a record of a machine whose clock is hours behind is among those that were added since", () => {
+  using fixture = new Fixture();
+  const { changes } = stateOf(fixture);
+  const old = `${(Date.now() - 10_800_000).toString(36).padStart(8, "0")}a0b1c2`;
+  const since = Date.now();
+  const shown = new Set(changes.idsSince(since));
+  const [id = ""] = changes.newIds(1);
+  changes.add(creation(id, "/nowhere"));
+  changes.add(creation(old, "/elsewhere"));
+  expect(changes.sinceThen(since, shown).map(one => one.id)).toEqual([old, id]);
+  expect(changes.idsSince(since).sort()).toEqual([old, id]);
+  expect(changes.sinceThen(since, new Set([old])).map(one => one.id)).toEqual([id]);
+});
+
 describe("earlier changes", () => {
   it("are listed and read as before when they are gathered, and the directory of single ones is short", async () => {
     using fixture = new Fixture();

@@ -616,6 +616,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #advance(operations: readonly Operation[], id: string): void {
+    this.#copy.workspace.archive.changes.noteId(id);
     this.state.applyAll(operations);
     this.#revision++;
     this.#head = id;

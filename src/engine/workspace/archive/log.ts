@@ -213,6 +213,8 @@ export class ChangeLog {
   readonly #unflushed: UnflushedFiles;
   /** Changes that could not be written: without them, undo would treat an older change as the newest. */
   readonly #unwritten = new Map<string, ChangeRecord>();
+  /** When records were added here whose ids are so old that a list of that time ends before them. */
+  readonly #belated = new Map<string, number>();
   /** Ids that were made here and not recorded since. */
   readonly #fresh = new Set<string>();
   #clock = Number.POSITIVE_INFINITY;
@@ -295,6 +297,7 @@ export class ChangeLog {
       sys.close(fd);
     }
     sys.rename(draft, path);
+    this.#noteBelated(record.id);
     this.noteUnflushed(record.id);
     this.#unwritten.delete(record.id);
   }
@@ -341,25 +344,44 @@ export class ChangeLog {
     return undefined;
   }
 
-  /** Those of a list from a time on, without these. Oldest first. */
+  /** Those of a list from a time on, whatever the clocks of others say, without these. Oldest first. */
   sinceThen(time: number, without: ReadonlySet<string>): ChangeRecord[] {
-    const found: ChangeRecord[] = [];
+    const found = new Map<string, ChangeRecord>();
     for (const { id, read } of this.#inOrder()) {
       if (isListEnd(id, time)) break;
       const record = without.has(id) ? undefined : read();
-      if (record !== undefined) found.push(record);
+      if (record !== undefined) found.set(id, record);
     }
-    return found.reverse();
+    for (const id of this.#belatedSince(time)) {
+      const record = without.has(id) || found.has(id) ? undefined : this.#read(id);
+      if (record !== undefined) found.set(id, record);
+    }
+    return [...found.values()].sort(byId);
   }
 
-  /** The ids of the recorded changes in a list from a time on. */
+  /** Their ids. */
   idsSince(time: number): string[] {
-    const found: string[] = [];
+    const found = new Set<string>();
     for (const { id } of this.#inOrder()) {
       if (isListEnd(id, time)) break;
-      if (!this.#unwritten.has(id)) found.push(id);
+      if (!this.#unwritten.has(id)) found.add(id);
     }
-    return found;
+    for (const id of this.#belatedSince(time)) found.add(id);
+    return [...found];
+  }
+
+  /** Changes of machines whose clocks are behind, and of commands that took long. */
+  #noteBelated(id: string): void {
+    const now = Date.now();
+    if (isListEnd(id, now)) this.#belated.set(id, now);
+    for (const [oldest, added] of this.#belated) {
+      if (added > now - longestCommandMs) return;
+      this.#belated.delete(oldest);
+    }
+  }
+
+  #belatedSince(time: number): string[] {
+    return [...this.#belated].flatMap(([id, added]) => (added >= time - longestCommandMs ? [id] : []));
   }
 
   #isRecorded(id: string): boolean {
@@ -549,7 +571,7 @@ interface ListedChange {
   read(): ChangeRecord | undefined;
 }
 
-function byId({ id: one }: ListedChange, { id: other }: ListedChange): number {
+function byId({ id: one }: { readonly id: string }, { id: other }: { readonly id: string }): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
