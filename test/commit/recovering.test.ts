@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lockKey } from "../../src/engine/workspace/commit/lock.ts";
+import { start } from "../mcp/wire.ts";
 import { bundle } from "./bundle.ts";
 import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
@@ -74,4 +75,33 @@ it("once the locks of a dead process are gone, no recovery changes its files aga
     expect(`unlink ${at}: ${fixture.text("a")}`).toBe(`unlink ${at}: newer`);
   }
   expect(killed).toBeGreaterThan(3);
+});
+
+it("a directory in the place of a dead process's journal keeps nobody from reading and writing", async () => {
+  using fixture = new Fixture({ "a.txt": "old\n" });
+  const args = ["--state-dir", fixture.state];
+  for (const name of ["journal-0", "journal-1"]) {
+    {
+      await using wire = await start({ roots: [fixture.inside], args });
+      await wire.initialize();
+      await wire.call("write_file", { path: "a.txt", content: `${name}\n` });
+      wire.child.kill("SIGKILL");
+      await wire.exited();
+    }
+    const processes = join(fixture.state, "processes");
+    for (const one of readdirSync(processes)) {
+      rmSync(join(processes, one, name), { force: true });
+      mkdirSync(join(processes, one, name));
+    }
+    await using wire = await start({ roots: [fixture.inside], args });
+    await wire.initialize();
+    const answers = [
+      await wire.call("read_file", { path: "a.txt" }),
+      await wire.call("write_file", { path: "b.txt", content: "new\n" }),
+    ];
+    expect(answers.map(({ isError, content }) => (isError ? JSON.stringify(content) : "done"))).toEqual([
+      "done",
+      "done",
+    ]);
+  }
 });

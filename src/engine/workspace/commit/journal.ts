@@ -8,6 +8,7 @@
 import { createHash, hash, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
+import { isNoFile } from "../archive/folder.ts";
 import { contentAt } from "../disk/if-there.ts";
 import { flushAndCloseLater, sys, writeAll } from "../disk/syscalls.ts";
 import { faultOf, ifAllowed, stateDirectory, system } from "../errno.ts";
@@ -167,6 +168,9 @@ export function holdsCommits(address: Address): number | undefined {
   const heads = Buffer.alloc(2 * headBytes + startText.length);
   try {
     sys.read(fd, heads, 0, heads.length, 0);
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw error;
   } finally {
     sys.close(fd);
   }

@@ -288,7 +288,8 @@ export function writeOwner(path: string, socket: string | undefined): void {
 function removeJournals(folder: string): void {
   const paths = namesIn(folder)
     .filter(name => name.startsWith("journal-"))
-    .map(name => join(folder, name));
+    .map(name => join(folder, name))
+    .filter(path => sys.lstat(path)?.isFile());
   invalidate(paths);
   for (const path of paths) unlinkIfThere(path);
 }
