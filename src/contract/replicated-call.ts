@@ -78,11 +78,11 @@ function noted(outcome: Outcome, stale: Stale | undefined): Outcome {
 
 /** An error, since what is acknowledged is in the store. The output stays: running the command again may do harm. */
 function unpublished(outcome: Outcome, fault: Fault, { waitingCommands }: Replication): Outcome {
-  // What one of them wrote into a file cannot be told from what the next one wrote there.
-  const isBeside = waitingCommands > 1;
-  const beside = isBeside
-    ? " Others get what several of them changed in one file under the id of the first."
-    : "";
+  // Changes that several commands made to one file cannot be separated any more.
+  const beside =
+    waitingCommands > 1
+      ? " If several waiting commands changed one file, other servers get those changes under the id of the first."
+      : "";
   const text = `[${say(plainWording, fault)}. The changes of commands are in this server's copy, and reach the others when the store can be used again: do not repeat a command that has run.${beside}]`;
   const said = withText(outcome, text);
   return "error" in said ? said : { ...said, isError: true };

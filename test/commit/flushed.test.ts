@@ -311,7 +311,7 @@ describe("directories that another program has just made", () => {
   it.each([
     ["moved", (from: string, to: string) => renameSync(from, to)],
     [
-      "made anew under the same name",
+      "recreated under the same name",
       (from: string) => {
         rmSync(from, { recursive: true });
         mkdirSync(from);

@@ -1,4 +1,4 @@
-// Texts on which a grammar does not return: they cost their callers an outline, and nobody else.
+// Source files that hang a grammar: they lose their own outline, and other files are still parsed.
 import { afterEach, expect, it, vi } from "vitest";
 import { ask } from "../../src/engine/syntax/thread/thread.ts";
 
@@ -15,7 +15,7 @@ const small = {
 const namesIn = (parsed: Awaited<ReturnType<typeof ask>>) =>
   parsed?.declarations?.map(({ name }: { name: string }) => name);
 
-it("the texts of others are parsed while one hangs, and a grammar rests only for a while after several", async () => {
+it("other files are parsed while one hangs, and after several hangs the grammar is skipped for a minute", async () => {
   const first = ask(hanging("1"));
   const meanwhile = ask(small);
   expect(await first).toBeUndefined();

@@ -1,5 +1,5 @@
 // Paths that a directory should have and does not: either a change here removed them, or the directory was emptied,
-// replaced or restored while no server ran. Only the former may be told to the others.
+// replaced or restored while no server ran. Only removals may be sent to other replicas.
 import type { ChangeEffect, ChangeLog } from "../workspace/archive/log.ts";
 import { PathMap, pathsAbove } from "../workspace/within.ts";
 

@@ -1,15 +1,15 @@
-// How long a store is waited for. What a request carries takes its time, and a service that does not answer must not
-// hold a call for as long as that.
+// How long to wait for a store. A request that carries many bytes may take longer; a service that does not answer must
+// not block a call for that long.
 
-/** A link that carries less is as good as none. */
+/** A slower connection counts as dead. */
 const leastBytesPerMs = 1000;
 
-/** How long a request may take that carries so many bytes, there and back, where an empty one may take `emptyMs`. */
+/** How long a request may take if an empty one may take `emptyMs`. `bytes`: those it sends and receives. */
 export function timeoutFor(emptyMs: number, bytes: number): number {
   return emptyMs + bytes / leastBytesPerMs;
 }
 
-/** Aborts what takes longer, as more bytes of an answer arrive. */
+/** Aborts a request that takes longer. Each byte of the answer that arrives adds to its time. */
 export class RequestTimeout implements Disposable {
   readonly #emptyMs: number;
   readonly #since = performance.now();

@@ -62,7 +62,7 @@ export function resolvePath(roots: readonly Root[], path: WorkspacePath): Resolv
   try {
     resolved = reach(roots, path);
   } catch (error) {
-    // What keeps a denied path from being reached would tell what is there.
+    // The reason why a denied path cannot be reached would reveal what is there.
     if (error instanceof Fault) path.root.rules.admit(path.absolute, path.given);
     throw error;
   }
@@ -351,7 +351,7 @@ class PathWalk {
     this.#missing = undefined;
     this.#trying = undefined;
     if (name === "..") {
-      this.#admit([]); // whoever comes back from a denied directory knows that it is there
+      this.#admit([]); // a `..` that works would reveal that the denied directory exists
       this.#up();
       return;
     }

@@ -9,7 +9,7 @@ const hangMs = 10_000;
 /** A hanging thread uses a processor. One that has used less than this is merely kept waiting by other processes. */
 const hangProcessorMs = 4000;
 const mostWaits = 6;
-/** What hangs or ends the thread is left alone for so long: the text, and a grammar with several such texts. */
+/** How long a text that hung or ended the thread is skipped, and its grammar after several such texts. */
 const restMs = 60_000;
 const mostFailures = 3;
 const mostFailedTexts = 1000;
@@ -26,9 +26,9 @@ let worker: Worker | undefined;
 let starting: Promise<Worker | undefined> | undefined;
 let latest = 0;
 const waiting = new Map<number, PendingParse>();
-/** When each of these failed last. */
+/** When each text failed last. */
 const failedTexts = new Map<string, number>();
-/** When the texts of each of these failed. */
+/** The latest failures of each grammar. */
 const failures = new Map<ParseRequest["grammar"], number[]>();
 /** Grammars that the running thread has answered questions about. */
 const loaded = new Set<ParseRequest["grammar"]>();
@@ -85,8 +85,8 @@ function finish(id: number, parsed: ParsedText): void {
 }
 
 /**
- * Ends a thread. The request that hangs has failed; where the thread ended by itself, the one that it began first has.
- * The others are asked again.
+ * Ends a thread. Only the hanging request fails, or the oldest one if the thread ended by itself. The others are sent
+ * to a new thread.
  */
 function end(thread: Worker, hanging?: number): void {
   if (worker !== thread) return;

@@ -213,7 +213,7 @@ export class ChangeLog {
   readonly #unflushed: UnflushedFiles;
   /** Changes that could not be written: without them, undo would treat an older change as the newest. */
   readonly #unwritten = new Map<string, ChangeRecord>();
-  /** When records were added here whose ids are so old that a list of that time ends before them. */
+  /** Records whose ids were old when they were added, and when that was: a list by id would end before them. */
   readonly #belated = new Map<string, number>();
   /** Ids that were made here and not recorded since. */
   readonly #fresh = new Set<string>();
@@ -344,7 +344,7 @@ export class ChangeLog {
     return undefined;
   }
 
-  /** Those of a list from a time on, whatever the clocks of others say, without these. Oldest first. */
+  /** The records from a time on, including those that arrived since with an old id. `without` is left out. Oldest first. */
   sinceThen(time: number, without: ReadonlySet<string>): ChangeRecord[] {
     const found = new Map<string, ChangeRecord>();
     for (const { id, read } of this.#inOrder()) {
