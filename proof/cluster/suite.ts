@@ -50,6 +50,7 @@ export const clusterSuite: Suite = {
     await settle(cluster);
     await cluster.startReplica(cluster.count); // a new machine
     await settle(cluster);
+    await untilEqual(cluster);
     await judge(cluster, deeds, trial);
   },
 };
@@ -136,6 +137,17 @@ async function settle(cluster: Cluster): Promise<void> {
   }
 }
 
+/** Until what waited for the store has reached every replica. It is sent after the answer, without another command. */
+async function untilEqual(cluster: Cluster): Promise<void> {
+  const all = Array.from({ length: cluster.count }, (_, i) => i);
+  for (let attempt = 1; attempt <= 50; attempt++) {
+    const trees = all.map(i => treeAt(cluster.root(i)));
+    if (trees.every(tree => differences(trees[0], tree).length === 0)) return;
+    await pause(200);
+    await settle(cluster);
+  }
+}
+
 async function judge(
   cluster: Cluster,
   deeds: readonly (readonly ClusterDeed[])[],
@@ -167,8 +179,7 @@ async function judge(
     await tally.attempt(`CL2 ${name}`, () => inOrder(tree.get(name) ?? "", deeds.length));
   for (const [i, other] of trees.entries())
     await tally.attempt(`CL3 replica ${i}`, () => {
-      const names = new Set([...tree.keys(), ...other.keys()]);
-      const different = [...names].filter(name => tree.get(name) !== other.get(name));
+      const different = differences(tree, other);
       if (different.length > 0) throw new Error(`differs in ${different.slice(0, 5).join(", ")}`);
     });
   await tally.attempt("CL4 store check", () => cluster.command("store", "check"));
@@ -203,6 +214,13 @@ function inOrder(text: string, agents: number): void {
   }
   if (agent !== agents) throw new Error(`it ends after agent ${agent} of ${agents}`);
 }
+
+function differences(one: Tree = new Map(), other: Tree): string[] {
+  const names = new Set([...one.keys(), ...other.keys()]);
+  return [...names].filter(name => one.get(name) !== other.get(name));
+}
+
+type Tree = ReadonlyMap<string, string>;
 
 function treeAt(root: string): Map<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();

@@ -81,7 +81,7 @@ function unpublished(outcome: Outcome, fault: Fault, { waitingCommands }: Replic
   // Changes that several commands made to one file cannot be separated any more.
   const beside =
     waitingCommands > 1
-      ? " If several waiting commands changed one file, other servers get those changes under the id of the first."
+      ? " If several waiting commands changed one file, other servers may get those changes under the id of the first."
       : "";
   const text = `[${say(plainWording, fault)}. The changes of commands are in this server's copy, and reach the others when the store can be used again: do not repeat a command that has run.${beside}]`;
   const said = withText(outcome, text);

@@ -280,7 +280,7 @@ describe("a command whose change could not be published at first, and is gone wh
   });
 });
 
-it("says that others get the work of several waiting commands in one file under the id of the first", async () => {
+it("says that others may get the work of several waiting commands in one file under the id of the first", async () => {
   await using fixture = new Fixture();
   const a = await fixture.machine("a", { "f.txt": lines });
   const b = await fixture.machine("b");

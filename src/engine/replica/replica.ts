@@ -311,12 +311,12 @@ export class Replica implements Replication, AsyncDisposable {
    * Sends an entry that got no answer again, as it was. The first one may still arrive, and the store takes a second one
    * with its id for the same: with other content, that would be lost.
    */
-  async #sendAgain(id: string | undefined, maxBytes?: number): Promise<string | undefined> {
+  async #sendAgain(id: string | undefined, maxBytes?: number): Promise<Publication | undefined> {
     const sent = id === undefined ? undefined : this.#unanswered.get(id);
     if (id === undefined || sent?.onto !== this.#revision) return undefined;
     await this.#publishAs(sent.publication, undefined, maxBytes);
     this.#used.add(id);
-    return id;
+    return sent.publication;
   }
 
   /** A change that was sent but not made here comes back with the log. Then its own base tells what it changed. */
@@ -403,39 +403,50 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined> {
-    if (change === undefined) await this.#publishPending();
     const command = [...this.#commands].find(one => one.by.connection === by.connection);
-    // The rest is the work of commands that still run, and published with that. But where others have changed a file
-    // since, it may as well be this one's: so the answer waits for that, and it is published without an author.
-    const isSeparate = change === undefined && command?.isSeparate === true;
-    const isRest = isSeparate && this.#commands.size > 1;
-    const author = isRest ? severalAuthors : this.#withOthers(by);
-    const { id, own = isRest ? this.#pulledPaths(command) : undefined } = change ?? {};
+    if (command !== undefined && change !== undefined) command.isSeparate = change.own !== undefined;
+    const { id, own } = change ?? {};
     try {
       await this.sent();
       const made = await this.#turns.take(async () => {
-        if (!isSeparate || isRest) return await this.#publishChanges(author, { maxBytes, own, id });
-        const pulled = this.#pulledPaths(command);
-        const first = await this.#publishChanges(author, { maxBytes, own: pulled });
-        // It was there before the command, or a background command has made it meanwhile.
-        await this.#publishChanges(unknownAuthor, { maxBytes });
-        return first;
+        await this.#publishPendingNow();
+        if (change === undefined && command?.isSeparate) return await this.#publishRest(command, maxBytes);
+        const published = await this.#publishChanges(this.#withOthers(by), { maxBytes, own, id });
+        if (own === undefined) this.#nothingIsLeft();
+        return published;
       });
-      if (isRest && made !== undefined && this.#commands.size === 2)
-        for (const one of this.#commands) one.published ??= made;
-      if (own === undefined) this.#nothingIsLeft();
-      if (command !== undefined) command.isSeparate = own !== undefined;
       const known = id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
       if (id !== undefined && known === undefined) this.#tellOnlyHere(id);
       return known;
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
-      else if (change?.id !== undefined && !this.#used.delete(change.id)) this.#tellOnlyHere(change.id);
-      if (isOfStore(error)) this.#tryAgainSoon();
-      this.#isDown(error);
+      else if (id !== undefined && !this.#used.delete(id)) this.#tellOnlyHere(id);
+      this.#notPublished(error);
       throw error;
     }
+  }
+
+  /**
+   * The rest is the work of commands that still run, and published with that. But where others have changed a file since,
+   * it may as well be this one's: so the answer waits for that, and it is published without an author.
+   */
+  async #publishRest(command: ReplicaCommand, maxBytes: number | undefined): Promise<string | undefined> {
+    const isAlone = () => this.#commands.size === 1;
+    const author = isAlone() ? command.by : severalAuthors;
+    const made = await this.#publishChanges(author, { maxBytes, own: this.#pulledPaths(command) });
+    if (author === severalAuthors && made !== undefined && this.#commands.size === 2)
+      for (const one of this.#commands) one.published ??= made;
+    if (!isAlone()) return made;
+    // It was there before the command, or a background command has made it meanwhile.
+    await this.#publishChanges(unknownAuthor, { maxBytes, own: isAlone });
+    if (isAlone()) this.#nothingIsLeft();
+    return made;
+  }
+
+  #notPublished(error: unknown): void {
+    if (isOfStore(error)) this.#tryAgainSoon();
+    this.#isDown(error);
   }
 
   /** Without a look at the files before, everything that commands have done until now counts as this one's. */
@@ -486,18 +497,6 @@ export class Replica implements Replication, AsyncDisposable {
       .unref();
   }
 
-  async #publishPending(): Promise<void> {
-    if (this.#pending.size === 0) return;
-    try {
-      await this.sent();
-      await this.#turns.take(() => this.#publishPendingNow());
-    } catch (error) {
-      if (isOfStore(error)) this.#tryAgainSoon();
-      this.#isDown(error);
-      throw error;
-    }
-  }
-
   /**
    * Changes of commands that the store did not take when they ended. They come before any other change: one of the same
    * files would take their lines along, without their author.
@@ -513,7 +512,6 @@ export class Replica implements Replication, AsyncDisposable {
       if (!this.#used.has(id)) this.#tellOnlyHere(id);
       this.#pending.delete(id);
       this.#used.delete(id);
-      if (change.own === undefined) this.#nothingIsLeft();
     }
   }
 
@@ -531,9 +529,12 @@ export class Replica implements Replication, AsyncDisposable {
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
   async #publishDifference(by: By, { own, complete, ...how }: Published = {}): Promise<string | undefined> {
-    let id = await this.#sendAgain(how.id, how.maxBytes);
-    const found = await this.#copy.unpublished(this.state);
-    const operations = own === undefined ? found : found.filter(({ at }) => own(under(this.root, at)));
+    const again = await this.#sendAgain(how.id, how.maxBytes);
+    let id = again?.id;
+    // The command had ended when that was sent first: what its files hold since then is the work of others.
+    const sent = new Set(again && pathsOf(again.operations));
+    const isOwn = ({ at }: Operation) => !sent.has(at) && (own === undefined || own(under(this.root, at)));
+    const operations = (await this.#copy.unpublished(this.state)).filter(isOwn);
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
       const isComplete = complete === undefined ? undefined : part.last;
@@ -911,14 +912,24 @@ export class Replica implements Replication, AsyncDisposable {
   #goOn(): void {
     const unpublished = this.#unpublished;
     this.#unpublished = undefined;
-    if (unpublished !== undefined) void this.#publishLate(unpublished).catch(() => {});
+    if (unpublished !== undefined) void this.#publishLate(unpublished);
     else if (isOutOfReach(this.#sendFault)) this.#sendSoon();
   }
 
   async #publishLate(by: By): Promise<void> {
-    await this.#publishPending();
-    if (this.#commands.size === 0) await this.publishChanges(by);
-    else this.#unpublished ??= by; // what is left may be the work of a command that runs
+    const isIdle = () => this.#commands.size === 0;
+    try {
+      await this.sent();
+      await this.#turns.take(async () => {
+        await this.#publishPendingNow();
+        // Without what a command has done that began meanwhile: that is its own change.
+        await this.#publishChanges(by, { own: isIdle });
+      });
+      if (isIdle()) return this.#nothingIsLeft();
+    } catch (error) {
+      this.#notPublished(error);
+    }
+    this.#unpublished ??= by;
   }
 
   #isDown(error: unknown): void {

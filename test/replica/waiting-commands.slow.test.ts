@@ -1,0 +1,95 @@
+// Commands that end while the store takes no changes: each reaches the others later, under the id that it was answered
+// with, however often the store fails again meanwhile.
+import { expect, it, vi } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
+import { undo } from "../../src/engine/history/undo.ts";
+import { Fixture, type Machine } from "./fixture.ts";
+
+const patience = { timeout: 10_000, interval: 50 };
+const lines = "one\ntwo\nthree\nfour\nfive\n";
+
+/** A command that has done its work. */
+function commandOn({ replica, workspace }: Machine, client: string, ...files: readonly string[]) {
+  const by = { action: "run_command", client, connection: client };
+  const stop = replica.commandRuns(by, () => {});
+  const id = workspace.archive.changes.newId();
+  const own = (path: string) => files.some(name => path.endsWith(`/${name}`));
+  const publish = () => replica.publishChanges(by, undefined, { id, own });
+  /** As at the end of a call: first its own changes, then the rest. */
+  const end = async () => {
+    const results = await Promise.allSettled([publish()]);
+    results.push(...(await Promise.allSettled([replica.publishChanges(by)])));
+    stop();
+    return results.map(({ status }) => status);
+  };
+  return { id, end };
+}
+
+const refused = ["rejected", "rejected"];
+
+it("two that wrote to one file while the store refused changes are two changes, each under its own id", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const [first, second] = [commandOn(a, "first", "f.txt"), commandOn(a, "second", "f.txt")];
+  a.line.refusesAs = "read_only";
+  a.put("f.txt", lines.replace("one", "first"));
+  expect(await first.end()).toEqual(refused);
+  a.put("f.txt", lines.replace("one", "first").replace("five", "second"));
+  expect(await second.end()).toEqual(refused);
+  a.line.refusesAs = undefined;
+  await vi.waitFor(async () => {
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+  }, patience);
+  const made = (await listChanges(b.workspace, { limit: 10 })).map(({ id, client }) => [id, client]);
+  expect(made.reverse()).toEqual([
+    [first.id, "first"],
+    [second.id, "second"],
+  ]);
+  await undo(b.workspace, { change: first.id, path: b.workspace.at("f.txt") });
+  expect(b.text("f.txt")).toBe(lines.replace("five", "second"));
+});
+
+it("one that waits goes before one that ends when the store is back", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const [first, second] = [commandOn(a, "first", "f.txt"), commandOn(a, "second", "f.txt")];
+  a.line.refusesAs = "read_only";
+  a.put("f.txt", lines.replace("one", "first"));
+  expect(await first.end()).toEqual(refused);
+  a.line.refusesAs = undefined;
+  a.put("f.txt", lines.replace("one", "first").replace("five", "second"));
+  expect(await second.end()).toEqual(["fulfilled", "fulfilled"]);
+  await b.replica.refresh("writes");
+  expect(b.tree()).toEqual(a.tree());
+  const made = (await listChanges(b.workspace, { limit: 10 })).map(({ id, client }) => [id, client]);
+  expect(made.reverse()).toEqual([
+    [first.id, "first"],
+    [second.id, "second"],
+  ]);
+});
+
+it("all of what one did reaches the others if the store fails again while a part of it is sent", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const { end } = commandOn(a, "first", "f.txt");
+  a.put("f.txt", "first\n");
+  a.put("beside.txt", "made by a process that it has left behind\n");
+  a.line.isCut = true;
+  expect(await end()).toEqual(refused);
+  let isRefused = false;
+  a.line.beforeAppend = async () => {
+    a.line.isCut = !isRefused;
+    isRefused = true;
+  };
+  a.line.isCut = false;
+  await vi.waitFor(() => expect(isRefused).toBe(true), patience);
+  a.line.isCut = false;
+  await vi.waitFor(async () => {
+    await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(a.tree());
+  }, patience);
+});
