@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 export function install() {
+  refuseOldNode();
   if (isInstalled()) return;
   const release = lock();
   try {
@@ -15,6 +16,19 @@ export function install() {
   } finally {
     release();
   }
+}
+
+/** Otherwise the first thing to fail would be some call that an old Node does not have. */
+function refuseOldNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [wanted, present] = [engines.node.slice(">=".length), process.versions.node].map(version =>
+    version.split(".").map(Number),
+  );
+  if (present[0] > wanted[0] || (present[0] === wanted[0] && present[1] >= wanted[1])) return;
+  process.stderr.write(
+    `polyfs: Node ${present.join(".")} is too old. Install Node ${wanted.join(".")} or later.\n`,
+  );
+  process.exit(1);
 }
 
 /** Compares npm's own record of what it installed with the lock file, package by package. */

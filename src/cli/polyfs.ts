@@ -6,7 +6,13 @@ import { runCompiled } from "../host/compiled.ts";
 import { codeCache } from "./code-cache.ts";
 import { holdHangUp } from "./hold-hang-up.ts";
 import { keepCompiled } from "./keep-compiled.ts";
+import { tooOld } from "./node-version.ts";
 
+const advice = tooOld(process.versions.node);
+if (advice !== undefined) {
+  process.stderr.write(`polyfs: Node ${process.versions.node} is too old. ${advice}\n`);
+  process.exit(1);
+}
 holdHangUp();
 const cache = codeCache(process.argv.slice(2), process.env);
 const compiled = runCompiled(join(__dirname, "program.cjs"), cache);

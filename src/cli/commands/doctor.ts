@@ -25,6 +25,7 @@ import { lineWidth, wrap } from "../columns.ts";
 import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
 import { fromHome } from "../layer.ts";
+import { tooOld } from "../node-version.ts";
 import { promisesHere } from "../platform-promises.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
@@ -40,7 +41,7 @@ interface Finding {
   /** Fine; worth knowing; or in the way of working at all. */
   readonly is: "fine" | "notable" | "broken";
   readonly found: string;
-  readonly advice?: string;
+  readonly advice?: string | undefined;
 }
 
 export const doctor = command({
@@ -121,13 +122,12 @@ function row({ what, is, found, advice }: Finding, { green, yellow, red, dim }: 
 }
 
 function node(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const recent = major > 20 || (major === 20 && minor >= 19);
+  const advice = tooOld(process.versions.node);
   return {
     what: "Node",
-    is: recent ? "fine" : "broken",
+    is: advice === undefined ? "fine" : "broken",
     found: `${process.versions.node} on ${process.platform} ${process.arch}`,
-    ...(!recent && { advice: "Install Node 20.19 or later." }),
+    advice,
   };
 }
 
