@@ -1,6 +1,7 @@
-// Checks the documentation: every relative link and anchor exists, every JSON block parses, every npm script and file
-// in a command exists, and every polyfs command line is run, in a home and a project of its own. A command line that
-// the program does not understand exits with 2, and fails the check.
+// Checks the documentation: every relative link and anchor exists, every JSON block parses, every npm script, suite,
+// bench, test and file in a command exists, every measured figure has a command beside it that measures it again, and
+// every polyfs command line is run, in a home and a project of its own. A command line that the program does not
+// understand exits with 2, and fails the check.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -17,6 +18,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { install } from "./install.mjs";
+import { figuresWithoutCommand } from "./measured-figures.mjs";
 import { slug } from "./site/anchor.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -27,6 +29,7 @@ const counts = {
   links: 0,
   "external links, not followed": 0,
   "JSON blocks": 0,
+  "names of commands and tests": 0,
   "commands run": 0,
   "other commands": 0,
 };
@@ -37,6 +40,8 @@ const pages = pagesBelow(root);
 const texts = new Map(pages.map(page => [page, readFileSync(page, "utf8")]));
 for (const [page, text] of texts) {
   checkLinks(page, withoutBlocks(text));
+  checkNames(page, text);
+  checkFigures(page, text);
   for (const { language, code, line } of blocksOf(text)) {
     if (language === "json") checkJson(page, line, code);
   }
@@ -58,6 +63,31 @@ function pagesBelow(top) {
 
 function fail(page, line, problem) {
   problems.push(`${relative(root, page)}${line === undefined ? "" : `:${line}`}: ${problem}`);
+}
+
+/** What a page names in its text or in a block: scripts of npm, suites of proof/, files of bench/, tools and tests. */
+function checkNames(page, text) {
+  const suites = readFileSync(join(root, "proof/suites.ts"), "utf8");
+  const kinds = [
+    [/\bnpm run ([\w:-]+)/g, name => scripts[name] !== undefined],
+    [/\bnpm run proof -- (\w[\w-]*)/g, name => new RegExp(`^ {2}"?${name}"?: async`, "m").test(suites)],
+    [/\bnode bench\/run\.mjs (\w[\w-]*)/g, name => existsSync(join(root, `bench/${name}.ts`))],
+    [/\bnode ((?:tools|bench|proof)\/[\w./-]+)/g, path => existsSync(join(root, path))],
+    [/(?<![\w/])(test\/[\w./-]+\.test\.ts)\b/g, path => existsSync(join(root, path))],
+  ];
+  for (const [form, exists] of kinds)
+    for (const { 0: whole, 1: name, index } of text.matchAll(form)) {
+      counts["names of commands and tests"]++;
+      if (!exists(name)) fail(page, text.slice(0, index).split("\n").length, `${whole}: there is no ${name}`);
+    }
+}
+
+/** The generated page of errors has figures in its examples only. */
+function checkFigures(page, text) {
+  if (relative(root, page) === join("docs", "errors.md")) return;
+  const isDecision = relative(root, page).startsWith(join("docs", "decisions"));
+  for (const { line, what } of figuresWithoutCommand(text, { byHand: isDecision }))
+    fail(page, line, `${what}, and its section names no command that measures it`);
 }
 
 function blocksOf(text) {
