@@ -32,6 +32,7 @@ export const faultSamples = {
   },
   no_space: { path },
   too_many_open_files: { path },
+  busy: { path },
   io: { path, errno: "EIO", call: "read" },
   binary: { path: "logo.png" },
   not_text: { path, encoding: "utf-8" },

@@ -7,6 +7,7 @@ import { killAtRandom } from "./killed.ts";
 import { restartElsewhere } from "./namespaces.ts";
 import { notRun } from "./not-run.ts";
 import { damageState, fillState } from "./state.ts";
+import { removeStuck } from "./stuck.ts";
 import { endAtWork, runOutOfHandles, workTogether } from "./together.ts";
 import { failBelow } from "./traced.ts";
 
@@ -27,6 +28,7 @@ export const fault: Suite = {
     await damageState(trial);
     await fillState(trial);
     await restartElsewhere(trial);
+    await removeStuck(trial);
     await failBelow(trial);
     await killAtRandom(trial, trial.long ? 200 : 8);
     const end = Date.now() + (trial.minutes ?? 0) * 60_000;

@@ -141,6 +141,7 @@ export const plainWording: Wording = {
     `The policy requires a person's approval. To allow it: ${grantCommands(needs)}`,
   no_space: ({ path }) => `No space left on the device: ${printable(path)}`,
   too_many_open_files: ({ path }) => `Too many open files; try again: ${printable(path)}`,
+  busy: ({ path }) => `Something is mounted there, or the system uses it: ${printable(path)}`,
   io: ({ path, errno, call }) =>
     `Input/output error (${[call, errno].filter(Boolean).join(" ")}): ${printable(path)}`,
 

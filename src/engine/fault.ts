@@ -137,6 +137,8 @@ export interface Faults {
   };
   no_space: { readonly path: string };
   too_many_open_files: { readonly path: string };
+  /** Something is mounted there, or the system uses it. */
+  busy: { readonly path: string };
   io: { readonly path: string; readonly errno: string; readonly call: string };
 
   // contents

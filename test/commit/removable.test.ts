@@ -56,15 +56,52 @@ describe.skipIf(!mayProtect)("a tree with something immutable (needs permission 
     });
 });
 
+describe.skipIf(!mayProtect)("a tree with something append-only (needs permission to make it so)", () => {
+  for (const name of ["d/in/x", "d/in"])
+    it(`is not removed: ${name}`, async () => {
+      using fixture = new Fixture(files);
+      execFileSync("chattr", ["+a", join(fixture.inside, name)]);
+      try {
+        await refusesRemoval(fixture, { code: "permission_denied", data: { path: "d/in/x" } });
+      } finally {
+        execFileSync("chattr", ["-a", join(fixture.inside, name)]);
+      }
+    });
+});
+
 describe.skipIf(!mayMount)("a tree and other mounts (needs permission to mount)", () => {
   it("is not removed with a disk that is mounted in it", async () => {
     using fixture = new Fixture(files);
     execFileSync("mount", ["-t", "tmpfs", "tmpfs", join(fixture.inside, "d/in")]);
     writeFileSync(join(fixture.inside, "d/in/y"), "y");
     try {
-      await refusesRemoval(fixture, { code: "io", data: { path: "d/in", errno: "EBUSY" } });
+      await refusesRemoval(fixture, { code: "busy", data: { path: "d/in" } });
     } finally {
       await unmount(join(fixture.inside, "d/in"));
+    }
+  });
+
+  it("is not removed with a file that another one is mounted on", async () => {
+    using fixture = new Fixture(files);
+    execFileSync("mount", ["--bind", join(fixture.inside, "d/a"), join(fixture.inside, "d/in/x")]);
+    try {
+      await refusesRemoval(fixture, { code: "busy", data: { path: "d/in/x" } });
+    } finally {
+      await unmount(join(fixture.inside, "d/in/x"));
+    }
+  });
+
+  it("is not removed with a disk that is mounted in it by another path", async () => {
+    using fixture = new Fixture(files);
+    const view = join(fixture.base, "view");
+    mkdirSync(view);
+    execFileSync("mount", ["--bind", "--make-private", fixture.inside, view]);
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", join(view, "d/in")]);
+    try {
+      await refusesRemoval(fixture, { code: "busy", data: { path: "d/in" } });
+    } finally {
+      await unmount(join(view, "d/in"));
+      await unmount(view);
     }
   });
 

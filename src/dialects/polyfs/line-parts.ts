@@ -110,9 +110,10 @@ export class LineParts {
     const text = body.slice(start, end);
     if (!text.isWellFormed()) return undefined;
     if (!this.#reading.numbers) return text;
-    const lines = text.split("\n");
-    for (let i = 0; i < lines.length; i++) lines[i] = `${from + i}: ${lines[i]}`;
-    return lines.join("\n");
+    let numbered = "";
+    for (let line = from; line <= to; line++)
+      numbered += `${line === from ? "" : "\n"}${line}: ${body.slice(this.#text.index.start(line), this.#text.index.end(line))}`;
+    return numbered;
   }
 
   #areShownWhole(from: number, to: number): boolean {

@@ -159,6 +159,7 @@ export const wording: Wording = {
   ),
   no_space: say(at("cannot be written: the disk is full"), "Nothing was changed. Free some space first."),
   too_many_open_files: say(at("cannot be opened: too many files are open"), again),
+  busy: say(at("cannot be moved or removed: something is mounted there"), "Ask the user to unmount it."),
   io: say(({ path, errno, call }) => `${printable(path)}: ${call} failed with ${errno}`, again),
 
   binary: say(

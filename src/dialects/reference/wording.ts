@@ -56,6 +56,7 @@ export function wordingFor({ call, allowed }: SystemCallContext): Wording {
     permission_denied: system("EACCES: permission denied"),
     no_space: system("ENOSPC: no space left on device"),
     too_many_open_files: system("EMFILE: too many open files"),
+    busy: system("EBUSY: resource busy or locked"),
     io: ({ path, errno, call: failed }) => `${errno}: input/output error, ${failed} '${path}'`,
     too_large: ({ path, size, limit }) =>
       `File too large: ${path} has ${size} bytes, and up to ${limit} are read or edited at once ` +

@@ -141,8 +141,8 @@ export function faultOf(error: unknown, path: string): unknown {
     case "ENFILE":
       return new Fault("too_many_open_files", { path }, cause);
     case "EBUSY":
-      // A sharing violation: another program has the file open. Elsewhere it is a mount point or a device.
-      return onWindows ? new Fault("locked", { path }, cause) : unforeseen(error, errno, path);
+      // On Windows a sharing violation: another program has the file open.
+      return new Fault(onWindows ? "locked" : "busy", { path }, cause);
     default:
       return unforeseen(error, errno, path);
   }

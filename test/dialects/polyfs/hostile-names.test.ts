@@ -55,6 +55,7 @@ const samples: { readonly [C in FaultCode]: readonly Faults[C][] } = {
   approval_needed: [{ path, needs: [need] }],
   no_space: [{ path }],
   too_many_open_files: [{ path }],
+  busy: [{ path }],
   io: [{ path, errno: "EIO", call: "read" }],
   binary: [{ path }, { path, encoding: name }],
   not_text: [{ path, encoding: name }],

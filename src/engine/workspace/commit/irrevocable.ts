@@ -90,9 +90,7 @@ async function refuseInTree(
       if (budget.limits && Fault.is(error, "permission_denied")) refuse(name, { reason: "unreadable" });
       throw error;
     }
-    const top = open[0];
-    const path = () => `${given}/${insideOf("")}`.slice(0, -1);
-    if (top !== undefined) system(given, () => refuseMounted(handle, top.handle, path));
+    if (open.length === 1) refuseMounted(handle, inside => `${given}/${inside}`);
   };
   try {
     enter(plan.places.address(target.entry), "", Buffer.byteLength(target.at));

@@ -5,6 +5,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Handle } from "../handle.ts";
+import { written } from "../name.ts";
 
 const room = Buffer.allocUnsafe(512);
 
@@ -94,6 +95,24 @@ const kernelViews = new Set([
   ],
   ...["configfs", "fusectl", "bpf", "pstore", "efivarfs", "binfmt_misc", "rpc_pipefs", "nsfs"],
 ]);
+
+/**
+ * The path from a held directory to something that is mounted in it, on a directory or a file, also by another path to
+ * the same directory. Undefined if there is none, or if the system does not report it.
+ */
+export function mountPointBelow(directory: Handle): string | undefined {
+  const own = innerPathOf(directory);
+  if (own === undefined) return undefined;
+  const mounts = new Map(mountLines().map(line => [line.split(" ", 1)[0], line.split(" ")]));
+  for (const [, above = "", , , point = ""] of mounts.values()) {
+    const [, , device, top, at] = mounts.get(above) ?? [];
+    if (device !== own.device || top === undefined || at === undefined) continue;
+    const path = join(unescaped(top), relative(unescaped(at), unescaped(point)));
+    if (path !== own.path && isBelow(path, own.path))
+      return written(Buffer.from(relative(own.path, path), "latin1"));
+  }
+  return undefined;
+}
 
 /**
  * Mount points below these directories that show what is not a part of them: something of the disk which another mount
