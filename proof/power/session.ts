@@ -78,22 +78,50 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
   }
 }
 
-/** Another program makes a directory, or two; a call that writes a file there. */
+/** Another program makes a directory, or two, or moves some; a call that writes a file there. */
 function writeInNewDirectory(number: number, server: ServerUnderTest, log: string, chance: Chance): Call {
+  const tree = server.tree();
+  const theirs = Object.keys(tree).filter(areOfOthers);
+  const isEmpty = (path: string) => theirs.every(other => !other.startsWith(`${path}/`));
+  const isBare = (path: string) =>
+    Object.keys(tree).every(other => !other.startsWith(`${path}/`) || areOfOthers(other));
+  const name = nameOfOthers(number);
+  const write = (directory: string): Call => [
+    "write_file",
+    { path: `${directory}/a`, content: `${number}\n` },
+  ];
+  const run = (program: string) => asOther(program, server, log);
+  const moved = theirs.filter(path => isBare(path) && !isEmpty(path));
+  if (moved.length > 0 && chance.next() < 0.5) {
+    const from = chance.pick(moved);
+    const inner = chance.pick(theirs.filter(path => path.startsWith(`${from}/`)));
+    run(`fs.renameSync(${JSON.stringify(from)}, "${name}")`);
+    return write(name + inner.slice(from.length));
+  }
   // In a directory that a call has made, it would keep the undo of that call from removing it.
-  const above = chance.pick([
-    "",
-    ...Object.keys(server.tree())
-      .filter(areOfOthers)
-      .map(path => `${path}/`),
-  ]);
-  const made = `${above}${nameOfOthers(number)}`;
-  const paths = chance.next() < 0.5 ? [made] : [made, `${made}/${nameOfOthers(number)}`];
-  const program = `for (const path of ${JSON.stringify(paths)}) require("node:fs").mkdirSync(path)`;
+  const above = chance.pick(["", ...theirs.map(path => `${path}/`)]);
+  const made = [`${above}${name}`, `${above}${name}/${name}`, `${above}${name}/${name}/${name}`];
+  const some = made.slice(0, 1 + chance.below(3));
+  run(`for (const path of ${JSON.stringify(some)}) fs.mkdirSync(path)`);
+  if (some.length === 1 || chance.next() < 0.5) return write(some.at(-1) ?? "");
+  // They have been on the disk for a while, until they are moved.
+  run(`for (const path of ${JSON.stringify(["..", ".", ...above.split("/").slice(0, -1), ...some])}) {
+    if (!fs.existsSync(path)) continue;
+    const fd = fs.openSync(path, "r");
+    fs.fsyncSync(fd);
+    const { ino, ctimeMs } = fs.fstatSync(fd);
+    if (!path.startsWith(".")) fs.appendFileSync(${JSON.stringify(`${log}-at-rest`)}, ino + " " + ctimeMs + "\\n");
+    fs.closeSync(fd);
+  }`);
+  return ["list_directory", {}];
+}
+
+/** Runs a program of someone else in the tree, recorded as well. */
+function asOther(program: string, { root }: ServerUnderTest, log: string): void {
   const env = { ...process.env, ...preload, PROOF_POWER_LOG: log };
-  const { status, stderr } = spawnSync(process.execPath, ["-e", program], { cwd: server.root, env });
-  if (status !== 0) throw new Error(`no directory was made: ${stderr}`);
-  return ["write_file", { path: `${paths.at(-1)}/a`, content: `${number}\n` }];
+  const given = ["-e", `const fs = require("node:fs"); ${program}`];
+  const { status, stderr } = spawnSync(process.execPath, given, { cwd: root, env });
+  if (status !== 0) throw new Error(`another program failed: ${stderr}`);
 }
 
 /** Sends edits of one file at once. They are made in the order in which they were sent. */

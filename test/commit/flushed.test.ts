@@ -308,6 +308,24 @@ describe("directories that another program has just made", () => {
     ).toEqual([]);
   });
 
+  it("have the names further above flushed, too, if one was moved", async () => {
+    using fixture = new Fixture({ "old/deep/deeper/other": "", "old/deep/deeper/large/other": "" });
+    const now = Date.now;
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    renameSync(join(fixture.inside, "old"), join(fixture.inside, "new"));
+    const { ino } = statSync(fixture.inside);
+    // Everything but the renamed directory and its parent has been the same for ten minutes.
+    Date.now = () => now() + 10 * 60_000 - 1000;
+    try {
+      const small = await flushedBy(() => fixture.commit([fixture.write("new/deep/deeper/a", "a")]));
+      expect(small).toContain(ino);
+      const large = fixture.write("new/deep/deeper/large/a", "large".repeat(100_000));
+      expect(await flushedBy(() => fixture.commit([large]))).toContain(ino);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it.each([
     ["moved", (from: string, to: string) => renameSync(from, to)],
     [

@@ -45,7 +45,7 @@ import type { CopyAttributes } from "./copy-attributes.ts";
 import { mostAsked } from "./copy-attributes.ts";
 import { currentFile } from "./current-file.ts";
 import { changedIn, Departing, departingIn } from "./departures.ts";
-import { FlushedDirectories, flushNameLater, flushReachableLater } from "./durable-directory.ts";
+import { FlushedDirectories, flushNamesLater, flushReachableLater } from "./durable-directory.ts";
 import type { JournalState } from "./journal-pair.ts";
 import {
   type JournalEntry,
@@ -350,10 +350,8 @@ export class Committer {
         flushReachableLater(places.handle(place), reached),
       );
       const { durableNames } = this.#store;
-      const names = durableNames.lacking(places).map(directory => flushNameLater(directory, reached));
-      await traced("flush", () =>
-        Promise.all([...staged.flushing, ...directories, ...names, journal.flush()]),
-      );
+      const names = flushNamesLater(durableNames.lacking(places), reached);
+      await traced("flush", () => Promise.all([...staged.flushing, ...directories, names, journal.flush()]));
       durableNames.note(places);
       confirm(); // a command may have started meanwhile
       if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));

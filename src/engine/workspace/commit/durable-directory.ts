@@ -1,12 +1,13 @@
 // A name in a directory is durable only with the names of all directories that lead there: after a power cut, what is in
-// a directory that its parent does not name is lost. So a flush of a directory includes those above it, up to the
-// first that has not changed for a while. The process that made them (this one, another, recovery, or another
-// program) may not have flushed them yet, and its journal may outlast the one that relies on this flush.
+// a directory that its parent does not name is lost. So a flush of a directory includes all those above it that changed
+// lately. The process that made or moved something there (this one, another, recovery, or another program) may not have
+// flushed them yet, and its journal may outlast the one that relies on this flush.
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { HeldDirectories } from "../disk/held-directories.ts";
 import { flushAndClose, flushAndCloseLater, sys } from "../disk/syscalls.ts";
 import { errnoOf, ifAllowed } from "../errno.ts";
+import { inSlices } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
@@ -16,7 +17,7 @@ import { onWindows } from "../windows-path.ts";
 const recentMs = 10 * 60_000;
 const deepest = 4096;
 
-/** The directories that one flush reaches: each of them is flushed once. */
+/** The directories that one flush reaches: each of them is looked at once. */
 export class FlushedDirectories {
   readonly #known = new Set<string>();
 
@@ -38,10 +39,9 @@ export class FlushedDirectories {
       above = byDescriptor ? `${above}/..` : dirname(above);
       const stat = ifAllowed(() => sys.lstat(above));
       const isTop = stat === undefined || stat.dev !== dev || stat.ino === ino; // of the mount, or of everything
-      if (isTop || Date.now() - stat.ctimeMs > recentMs) return;
+      if (isTop || this.#isKnown(stat.dev, stat.ino)) return;
       ({ dev, ino } = stat);
-      if (this.#isKnown(dev, ino)) return;
-      yield above;
+      if (Date.now() - stat.ctimeMs <= recentMs) yield above;
     }
   }
 
@@ -57,8 +57,8 @@ const mostRemembered = 10_000;
 
 /**
  * The directories whose names are durable. The journal holds what a commit puts into a directory that exists, but not
- * the name of that directory: if a power cut takes it, recovery finds no place for what was answered. So the commit
- * flushes the names of directories that changed lately, once for each.
+ * the names that lead there: if a power cut takes one, recovery finds no place for what was answered. So the commit
+ * flushes them, once for each directory and path.
  */
 export class DurableNames {
   readonly #known = new Set<string>();
@@ -66,23 +66,30 @@ export class DurableNames {
   /** The directories that a commit found, and whose names may not be durable. */
   lacking(places: HeldDirectories): Handle[] {
     if (onWindows) return [];
-    const since = Date.now() - recentMs;
-    return [...places.found].flatMap(([place, { key, changedMs }]) =>
-      changedMs > since && !this.#known.has(key) ? [places.handle(place)] : [],
-    );
+    return [...places.found].flatMap(([place, key]) => (this.#known.has(key) ? [] : [places.handle(place)]));
   }
 
   /** A commit has flushed them. */
   note(places: HeldDirectories): void {
     if (this.#known.size > mostRemembered) this.#known.clear();
-    for (const { key } of places.found.values()) this.#known.add(key);
+    for (const key of places.found.values()) this.#known.add(key);
   }
 }
 
-/** Flushes the names that lead to a directory, without blocking the event loop. */
-export async function flushNameLater(directory: Handle, flushed: FlushedDirectories): Promise<void> {
-  const files = [...flushed.above(directory)].map(openToFlush);
-  await Promise.all(files.map(flushAndCloseLater));
+/** Flushes the names that lead to directories, without blocking the event loop. */
+export async function flushNamesLater(
+  directories: readonly Handle[],
+  flushed: FlushedDirectories,
+): Promise<void> {
+  const flushes = new Set<Promise<void>>();
+  await inSlices(directories, directory => {
+    for (const address of flushed.above(directory)) {
+      const flush = flushAndCloseLater(openToFlush(address));
+      flush.catch(() => {}); // it is reported below
+      flushes.add(flush);
+    }
+  });
+  await Promise.all(flushes);
 }
 
 /** Makes a directory durable before the only copy of something leaves its old place for it. */

@@ -55,14 +55,6 @@ export interface NewParent {
   readonly missing?: EntryRef;
 }
 
-/** A directory as it was when it was found. */
-export interface NamedDirectory {
-  /** Another one with the same name, and this one under another name, have other keys. */
-  readonly key: string;
-  /** When it was made, moved or changed last. Milliseconds since 1970. */
-  readonly changedMs: number;
-}
-
 export function entryKey({ place, name }: EntryRef): string {
   return `${place}/${name}`;
 }
@@ -75,8 +67,8 @@ export class HeldDirectories implements Disposable {
   readonly existingParents = new Map<string, ExistingParent>();
   /** The same for directories that the commit creates. */
   readonly newParents = new Map<string, NewParent>();
-  /** The places that exist, as they were found. */
-  readonly found = new Map<number, NamedDirectory>();
+  /** The places that exist. Another directory at one path, and one at another path, have other keys. */
+  readonly found = new Map<number, string>();
   /** Entries that a change of the commit frees, so that a later change may use the name. */
   readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
@@ -94,7 +86,7 @@ export class HeldDirectories implements Disposable {
       return same;
     }
     const place = this.#push(key, { at, ...marksOf(stat) }, handle);
-    this.found.set(place, { key: `${key}:${stat.birthtimeMs}:${at}`, changedMs: stat.ctimeMs });
+    this.found.set(place, `${key}:${stat.birthtimeMs}:${at}`);
     return place;
   }
 
