@@ -95,6 +95,9 @@ function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Al
     get signal() {
       return context.signal;
     },
+    get grant() {
+      return context.grant;
+    },
     progress: (done, total, message) => context.progress(done, total, message),
   };
 }

@@ -55,6 +55,8 @@ export interface CallContext {
   readonly revision: string;
   /** Aborted when the call is cancelled. Created on first access: a tool that never waits does not pay for it. */
   readonly signal: AbortSignal;
+  /** Aborted when what the caller started must not go on; absent where that cannot be. @internal */
+  readonly grant?: AbortSignal | undefined;
   /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
   /** Told why a part of the call failed that is answered in its place. @internal */

@@ -39,6 +39,8 @@ export interface Caller {
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;
+  /** Aborted when the caller's grant ends: nothing that it started may go on. Absent where it cannot end. */
+  readonly grant?: AbortSignal;
   /** Whether the signal has fired. Reading this creates none. */
   readonly aborted: boolean;
   /** Why the call failed, for the record. */

@@ -70,4 +70,8 @@ export class ToolCall implements CallContext {
   get signal(): AbortSignal {
     return this.#caller.signal;
   }
+
+  get grant(): AbortSignal | undefined {
+    return this.#caller.grant;
+  }
 }

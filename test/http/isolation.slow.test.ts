@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
 import type { Commit } from "../../src/engine/workspace/commit/change.ts";
+import { odd, running } from "../shell/fixture.ts";
 import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
 
@@ -141,6 +142,31 @@ describe("the state of a caller", () => {
     await until(() => !sleeping(marks[0]));
     expect(sleeping(marks[1])).toBe(true);
   });
+
+  it.each([
+    ["agent-tools", "bash"],
+    ["replay", "execute_command"],
+  ])(
+    "what a command of %s left in the background ends when its token is taken out",
+    async (dialect, name) => {
+      const effects = ["reads", "writes", "runs"] as const;
+      const tokens = tokenFile();
+      const { ann, bob } = tokens.write({ name: "ann", effects }, { name: "bob", effects });
+      const { url } = await serve([tree()], { access: byTokens(tokens), ...run });
+      const naps = [odd(), odd()];
+      for (const [i, who] of [ann, bob].entries()) {
+        const call = { name, arguments: { command: `sleep ${naps[i]} > /dev/null 2>&1 &` } };
+        await modern(`${url}/mcp/${dialect}`, "tools/call", call, who);
+      }
+      const counts = () => naps.map(nap => running(nap).length > 0);
+      expect(counts()).toEqual([true, true]);
+      tokens.write({ name: "bob", effects });
+      await until(() => !counts()[0]);
+      expect(counts()).toEqual([false, true]);
+      tokens.write();
+      await until(() => !counts()[1]);
+    },
+  );
 
   it("a version belongs to one file, even if another caller has seen the same bytes elsewhere", async () => {
     const names = ["a/x.txt", "a/y.txt", "b/x.txt", "b/y.txt"];

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import { run } from "../../src/engine/shell/run.ts";
@@ -90,6 +90,31 @@ describe.skipIf("missing" in found)("while a command runs", () => {
     await other.commit([{ kind: "write", path: at(".env"), bytes }]);
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=CANARY2\n");
     await other.settled();
+  });
+
+  it("a path stays hidden from processes that it has left in the background", async () => {
+    if ("missing" in found) return;
+    using workspace = open();
+    using directory = workspace.directory(workspace.at("."));
+    await run("(until test -e go; do sleep 0.05; done; cat .env > seen; : > ended) > /dev/null 2>&1 &", {
+      directory,
+      sandbox: openSandbox(found, { workspace, network: false }),
+      environment: { PATH: process.env.PATH ?? "" },
+      keep: { head: 10_000, tail: 0 },
+      timeoutMs: 50_000,
+      leftovers: "keep",
+    });
+    const write = () =>
+      workspace.commit([
+        { kind: "write", path: workspace.at(".env"), bytes: Buffer.from("TOKEN=CANARY2\n") },
+      ]);
+    const refused = await write().catch((error: unknown) => error);
+    expect(Fault.is(refused, "locked") && refused.data.by).toBe("command");
+    writeFileSync(join(root, "go"), "");
+    await vi.waitFor(() => expect(existsSync(join(root, "ended"))).toBe(true), { timeout: 60_000 });
+    expect(readFileSync(join(root, "seen"), "utf8")).toContain("TOKEN=••••");
+    await vi.waitFor(write, { timeout: 60_000 });
+    await workspace.settled();
   });
 
   it("a command whose sandbox cannot be announced is refused, because other servers could uncover files", async ({

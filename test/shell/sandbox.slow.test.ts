@@ -327,6 +327,18 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(marks).not.toContain(false);
   });
 
+  it.skipIf(process.arch !== "x64")(
+    "ends with all its processes, though it has taken over the first one of its namespace",
+    async () => {
+      const nap = odd();
+      const attack = readFileSync(join(import.meta.dirname, "take-over.py"));
+      writeFileSync(join(fixture.root, "attack.py"), attack);
+      const { stdout, stderr } = await confined(`exec python3 attack.py ${nap}`);
+      expect([stdout.head, stderr.head]).toEqual(["taken over\n", ""]);
+      expect(running(nap)).toEqual([]);
+    },
+  );
+
   it("leaves nothing in the background, unless it is told to", async () => {
     const nap = odd();
     expect((await confined(`sleep ${nap} & echo done`)).stdout.head).toBe("done\n");

@@ -200,12 +200,12 @@ const keyFiles = ["/proc/keys", "/proc/key-users"].filter(path => {
 
 /**
  * Checks whether the disks of the roots are nearly full. If a disk was so at the start, the command may use half of
- * the rest.
+ * the rest. Where the engine was closed, nobody watches any more: what a command left behind has to end.
  */
 function spaceWatch(roots: readonly Root[], { reserveBytes }: CommandLimits): () => boolean {
   const writable = roots.filter(root => root.access === "read-write");
   const reserve = Math.min(reserveBytes, freeSpace(writable) / 2);
-  return () => freeSpace(writable) < reserve;
+  return () => writable.some(root => root.isClosed) || freeSpace(writable) < reserve;
 }
 
 function variables(environment: Environment): string[] {

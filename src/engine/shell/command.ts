@@ -5,6 +5,7 @@ import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
@@ -15,10 +16,10 @@ import { onWindows } from "../workspace/windows-path.ts";
 import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
 import { type CommandLaunch, type Leftovers, launchOpenly, mergedStreams, type Sandbox } from "./launch.ts";
-import { keepTrack } from "./living.ts";
+import { keepTrack, type Tracked } from "./living.ts";
 import { OutputPump } from "./output.ts";
 import type { OutputListener } from "./stream.ts";
-import { exitOfGuarded, hasBegun, type WardenExit } from "./warden.ts";
+import { exitOfGuarded, firstProcess, hasBegun, type WardenExit } from "./warden.ts";
 
 export interface CommandOptions {
   /** Its working directory, whatever the name leads to. */
@@ -29,6 +30,8 @@ export interface CommandOptions {
   readonly sandbox?: Sandbox;
   /** What happens to processes in the background when the command itself has ended. Default: they are stopped. */
   readonly leftovers?: Leftovers;
+  /** Ends what was left to run in the background. */
+  readonly until?: AbortSignal | undefined;
   /** Both streams as one, in the order in which they were written. Only complaints of the shell itself come apart. */
   readonly merged?: boolean;
 }
@@ -55,14 +58,14 @@ export class Command {
     pid: number,
     launch: CommandLaunch,
     mark: string,
-    leftovers: Leftovers,
+    { leftovers = "stop", until }: CommandOptions,
     listen: OutputListener,
   ) {
     this.#child = child;
     this.#launch = launch;
     this.#family = new Family(pid, mark);
     this.#output = new OutputPump(child, listen, () => void this.stop(0));
-    this.done = this.#untilDone(leftovers);
+    this.done = this.#untilDone(leftovers, until);
   }
 
   /** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
@@ -92,7 +95,7 @@ export class Command {
         windowsVerbatimArguments: onWindows,
       });
       if (child.pid === undefined) throw (await once(child, "error"))[0];
-      const started = new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, leftovers, listen);
+      const started = new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, options, listen);
       if (span !== undefined) void endWith(span, started.done);
       return started;
     } catch (error) {
@@ -103,29 +106,45 @@ export class Command {
     }
   }
 
-  async #untilDone(leftovers: Leftovers): Promise<WardenExit> {
+  async #untilDone(leftovers: Leftovers, until?: AbortSignal): Promise<WardenExit> {
     const tracked = keepTrack(this.#family);
     const child = this.#child;
     child.on("error", () => {}); // a signal that could not be sent: it has ended
-    let report = "";
-    if (this.#launch.warden) child.stdio[3]?.on("data", (chunk: Buffer) => (report += chunk.toString()));
-    const watch = this.#launch.isExhausted && setInterval(() => this.#watch(), watchMs);
+    const report = this.#launch.warden ? readReport(child, tracked) : undefined;
+    const watch = this.#launch.isExhausted && setInterval(() => this.#watch(), watchMs).unref();
     const exit = await new Promise<WardenExit>(resolve =>
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
-    clearInterval(watch);
+    const said = await report;
     const stopped = this.#stopping !== undefined;
     await (this.#stopping ?? (leftovers === "stop" ? this.stop(0) : undefined));
     try {
       await this.#output.end();
     } finally {
-      this.#launch.release?.();
-      if (leftovers === "stop" || this.#family.members().length === 0) tracked[Symbol.dispose]();
+      void this.#afterwards(leftovers, until, tracked, watch);
     }
-    if (!this.#launch.warden) return exit;
-    if (!stopped && !hasBegun(exit, report))
+    if (said === undefined) return exit;
+    if (!stopped && !hasBegun(exit, said))
       throw new Fault("no_sandbox", { problem: { is: "message", message: this.#output.complaint.trim() } });
     return exitOfGuarded(exit);
+  }
+
+  /** Processes that were left to run in a sandbox still see what it covers, and can still fill the disk. */
+  async #afterwards(
+    leftovers: Leftovers,
+    until: AbortSignal | undefined,
+    tracked: Tracked,
+    watch: NodeJS.Timeout | undefined,
+  ): Promise<void> {
+    const end = () => void this.stop(0);
+    if (until?.aborted) end();
+    until?.addEventListener("abort", end);
+    while (this.#family.hasNamespace) await setTimeout(watchMs, undefined, { ref: false });
+    clearInterval(watch);
+    this.#launch.release?.();
+    if (leftovers === "keep" && this.#family.members().length > 0) return;
+    until?.removeEventListener("abort", end);
+    tracked[Symbol.dispose]();
   }
 
   /** Whether the shell has ended; its output may still be in transit. */
@@ -163,6 +182,22 @@ export class Command {
     // Processes that were forking are found in the next round. A process stuck in the kernel is not waited for.
     for (let i = 0; i < 100 && family.signal("SIGKILL") > 0; i++) await setTimeout(Math.min(5 + i, 50));
   }
+}
+
+/**
+ * All that a warden reports. The command can reach the first process of its namespace: it can erase the mark from its
+ * environment, and make it outlive the warden. So that process is followed by its number.
+ */
+async function readReport({ stdio }: ChildProcess, tracked: Tracked): Promise<string> {
+  let report = "";
+  let first: number | undefined;
+  for await (const chunk of stdio[3] as Readable) {
+    report += chunk;
+    if (first !== undefined) continue;
+    first = firstProcess(report);
+    if (first !== undefined) tracked.admit(first);
+  }
+  return report;
 }
 
 async function endWith(span: Span, done: Promise<WardenExit>): Promise<void> {

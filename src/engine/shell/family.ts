@@ -1,7 +1,7 @@
 // All descendants of a command, whether they stayed in its process group or left it (`setsid`, double fork): found by
 // parent, by group and session, and by a mark in the environment, which children inherit. Only a process that left
 // the group, lost its parent and cleared its environment before the first look escapes; in a sandbox not even that
-// one. Without a list of processes (macOS, Linux without /proc), the family is the process group. On Windows it is
+// one, because the first process of its namespace is known by its number. Without a list of processes (macOS, Linux without /proc), the family is the process group. On Windows it is
 // the tree below the leader, which `taskkill` ends while the leader lives.
 import { spawn } from "node:child_process";
 import { clock } from "../clock.ts";
@@ -23,6 +23,7 @@ export class Family {
   #known: Map<number, number>;
   readonly #start: number;
   readonly #born = clock();
+  #first: ProcessEntry | undefined;
   #looked = false;
   #ended = Number.NEGATIVE_INFINITY;
 
@@ -32,6 +33,20 @@ export class Family {
     this.mark = mark;
     this.#start = findProcess(leader)?.start ?? 0;
     this.#known = new Map([[leader, this.#start]]);
+  }
+
+  /**
+   * Adds the first process of the family's own namespace. The kernel ends the namespace with it, whatever became of its
+   * group, parent and environment.
+   */
+  admit(pid: number): void {
+    this.#first = findProcess(pid);
+    if (this.#first !== undefined) this.#known.set(pid, this.#first.start);
+  }
+
+  /** Whether its own namespace still exists, if it has one. */
+  get hasNamespace(): boolean {
+    return this.#first !== undefined && findProcess(this.#first.pid)?.start === this.#first.start;
   }
 
   /** Those that live now, as numbers to send signals to. */

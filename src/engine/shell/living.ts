@@ -11,15 +11,24 @@ const killAtExit = once(() =>
   }),
 );
 
+export interface Tracked extends Disposable {
+  /** Adds the first process of the family's own namespace, which leads a group of its own. */
+  admit(pid: number): void;
+}
+
 /** Remembers a family until it is disposed of. */
-export function keepTrack(family: Family): Disposable {
+export function keepTrack(family: Family): Tracked {
   killAtExit();
   living.add(family);
-  const guarded = endWithServer(family.leader, family.mark);
+  const guarded = [endWithServer(family.leader, family.mark)];
   return {
+    admit(pid) {
+      family.admit(pid);
+      guarded.push(endWithServer(pid, family.mark));
+    },
     [Symbol.dispose]() {
       living.delete(family);
-      guarded[Symbol.dispose]();
+      for (const one of guarded) one[Symbol.dispose]();
     },
   };
 }

@@ -13,6 +13,15 @@ export function hasBegun(warden: WardenExit, report: string): boolean {
 }
 
 /**
+ * The first process of the command's namespace, as this machine numbers it. The kernel ends the namespace with it. A
+ * warden reports it before the command begins.
+ */
+export function firstProcess(report: string): number | undefined {
+  const [, number] = /"child-pid": (\d+)\s*[,}]/.exec(report) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/**
  * The command's own exit. A warden reports a signal as 128 + n, like a shell; a command that exits with such a code
  * cannot be distinguished, and is rarer.
  */

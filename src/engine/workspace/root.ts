@@ -82,6 +82,11 @@ export class Root implements Disposable {
     return this.#handle;
   }
 
+  /** Whether its engine was disposed of. @internal */
+  get isClosed(): boolean {
+    return this.#handle === undefined;
+  }
+
   /**
    * Whether the whereabouts of something (bytes) are in this root, asking where the root is *now*.
    *

@@ -54,6 +54,7 @@ export class Principal {
   #retired = false;
   #expires = 0;
   #expiry: NodeJS.Timeout | undefined;
+  #grant: AbortSignal | undefined;
   /** Its grant has ended: it must not be given to another request. */
   ended = false;
 
@@ -74,6 +75,17 @@ export class Principal {
   /** Whether anything runs or is kept for it. */
   get isUsed(): boolean {
     return this.#uses > 0;
+  }
+
+  /** Aborted when its grant ends. */
+  get grant(): AbortSignal {
+    if (this.#grant === undefined) {
+      const controller = new AbortController();
+      this.#grant = controller.signal;
+      if (this.ended) controller.abort();
+      else this.onEnd(() => controller.abort());
+    }
+    return this.#grant;
   }
 
   /** Keeps its workspace open until the result is disposed of. */

@@ -1,6 +1,7 @@
 // The caller of a request that is answered without the SDK.
 import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Id } from "../jsonrpc.ts";
 import type { Caller } from "../method.ts";
 import type { ProtocolRevision } from "../revision.ts";
@@ -26,6 +27,7 @@ export class DirectCaller implements Caller {
   readonly capabilities: Caller["capabilities"];
   fault?: string;
   readonly #open: OpenRequest;
+  readonly #principal: Principal;
   readonly #logs: boolean;
   readonly #options: DirectCallerOptions;
   #controller: AbortController | undefined;
@@ -40,6 +42,7 @@ export class DirectCaller implements Caller {
     this.capabilities = options.capabilities;
     this.workspace = context.principal.is.workspace;
     this.#open = context.open;
+    this.#principal = context.principal;
     this.#logs = call.logs;
     this.#options = options;
   }
@@ -53,6 +56,10 @@ export class DirectCaller implements Caller {
       else this.#open.onAbort(() => controller.abort()); // `AbortSignal.any` costs several times as much
     }
     return this.#controller.signal;
+  }
+
+  get grant(): AbortSignal {
+    return this.#principal.grant;
   }
 
   get aborted(): boolean {

@@ -2,6 +2,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Id } from "../jsonrpc.ts";
 import type { Caller, Params } from "../method.ts";
 import type { ProtocolRevision } from "../revision.ts";
@@ -9,7 +10,7 @@ import type { ProtocolRevision } from "../revision.ts";
 interface SdkCallerOptions {
   readonly session: Session;
   readonly revision: ProtocolRevision;
-  readonly workspace: Workspace;
+  readonly principal: Principal;
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   /** Aborted when the client no longer exists, where the SDK does not see to that. */
   readonly gone?: AbortSignal;
@@ -31,6 +32,7 @@ export class SdkCaller implements Caller, Disposable {
   readonly ask: Caller["ask"];
   fault?: string;
   readonly #context: ServerContext;
+  readonly #principal: Principal;
   readonly #logs: boolean;
   readonly #tellLater: Caller["notify"];
   #answered = false;
@@ -39,7 +41,8 @@ export class SdkCaller implements Caller, Disposable {
     this.id = JSON.stringify(context.mcpReq.id);
     this.session = options.session;
     this.revision = options.revision;
-    this.workspace = options.workspace;
+    this.workspace = options.principal.is.workspace;
+    this.#principal = options.principal;
     this.capabilities = options.capabilities;
     const { signal } = context.mcpReq;
     this.signal = options.gone === undefined ? signal : AbortSignal.any([signal, options.gone]);
@@ -47,6 +50,10 @@ export class SdkCaller implements Caller, Disposable {
     this.#context = context;
     this.#logs = options.logs;
     this.#tellLater = options.tellLater;
+  }
+
+  get grant(): AbortSignal {
+    return this.#principal.grant;
   }
 
   get aborted(): boolean {

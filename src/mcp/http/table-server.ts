@@ -93,7 +93,7 @@ export class TableServer extends SdkServer {
     return new SdkCaller(context, {
       session,
       revision: this.#revision(context),
-      workspace: requestContext.principal.is.workspace,
+      principal: requestContext.principal,
       // A session outlives its requests; a stateless server is closed with its request.
       gone: requestContext.session === undefined ? undefined : requestContext.open.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
