@@ -142,6 +142,8 @@ export class Round implements AsyncDisposable {
       },
     );
     this.#machines.set(name, machine);
+    rmSync(`${machine.root} before`, { recursive: true, force: true });
+    cpSync(machine.root, `${machine.root} before`, { recursive: true });
     this.#isRestarting = false;
   }
 
@@ -461,8 +463,19 @@ export class Round implements AsyncDisposable {
     this.restarted.add(name);
     for (const deed of this.deeds) if (deed.machine === name) deed.isRecovered = true;
     await machine.replica[Symbol.asyncDispose]();
+    if (this.#once(3)) this.#putBack(name);
     await this.#start(name);
     this.events.push(`${name} has started`);
+  }
+
+  /** Replaces the directory by what it was at the last start. What was not sent yet is gone. */
+  #putBack(name: string): void {
+    const { root } = this.#machine(name);
+    this.events.push(`the directory of ${name} is restored`);
+    this.reset.add(name);
+    this.#destroy(root, "");
+    rmSync(root, { recursive: true });
+    cpSync(`${root} before`, root, { recursive: true });
   }
 
   async #finish(): Promise<void> {

@@ -1,8 +1,9 @@
 // A machine with changes that the store lacks finds less in its directory than it left there: the directory was
 // emptied, replaced, or restored. The others must not lose what it lacks.
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
 import { lostPaths } from "../../src/engine/replica/lost-paths.ts";
 import type { RecordedFile } from "../../src/engine/workspace/archive/log.ts";
 import { Fixture, type Machine } from "./fixture.ts";
@@ -75,6 +76,51 @@ it("what is left in a directory that lost a part is sent, and so is what was rem
     ...{ e: "755/", "e/i": "644 4\n", "e/moved": "644 6\n", f: "644 1\n", unsent: "644 8\n" },
   });
   expect(again.tree()).toEqual(b.tree());
+});
+
+it("a directory that was restored from an old copy takes back nothing that others did, only what was taken back here", async () => {
+  await using fixture = new Fixture();
+  const warned: string[] = [];
+  const local = { durability: "local", warn: (message: string) => warned.push(message) } as const;
+  const lines = "1\n2\n3\n4\n5\n";
+  const a = await fixture.machine("a", { ...files, f: lines, "was/x": "8\n", taken: lines }, local);
+  const b = await fixture.machine("b");
+  cpSync(a.root, `${a.root} before`, { recursive: true });
+  const path = (name: string) => b.workspace.at(name);
+  await b.edit("f", text => text.replace("1", "one"));
+  await b.workspace.commit([{ kind: "remove", path: path("d"), recursive: true }]);
+  await b.workspace.commit([{ kind: "move", from: path("was"), to: path("is"), overwrite: false }]);
+  const { id } = await b.edit("taken", text => text.replace("2", "two"));
+  await a.replica.refresh("writes");
+  await a.edit("f", text => text.replace("2", "two"));
+  await a.replica.sent();
+  let go = () => {};
+  const held = new Promise<void>(resolve => {
+    go = resolve;
+  });
+  a.line.beforeAppend = () => held;
+  await undo(a.workspace, { change: id });
+  await a.write("unsent", "8\n");
+  a.line.isCut = true;
+  go();
+  await a.replica[Symbol.asyncDispose]();
+  await a.workspace.settled();
+  await b.edit("f", text => text.replace("5", "five"));
+  rmSync(a.root, { recursive: true });
+  renameSync(`${a.root} before`, a.root);
+  mkdirSync(join(a.root, "new"));
+  writeFileSync(join(a.root, "new/program"), "9\n");
+  const again = await fixture.machine("a", {}, local);
+  await b.replica.refresh("reads");
+  expect(b.tree()).toEqual({
+    ...{ away: "755/", "away/j": "644 6\n", "away/k": "644 7\n", e: "755/", "e/i": "644 4\n" },
+    ...{ f: "644 one\ntwo\n3\n4\nfive\n", gone: "644 5\n", is: "755/", "is/x": "644 8\n" },
+    ...{ new: "755/", "new/program": "644 9\n", taken: `644 ${lines}` },
+  });
+  expect(again.tree()).toEqual(b.tree());
+  expect(warned.filter(one => one.includes("hold what they held earlier")).join()).toMatch(
+    /^6 paths .*: d, d\/g, d\/h, f, was, was\/x\./,
+  );
 });
 
 it("the latest change that concerns a path says whether it was removed", async () => {

@@ -25,3 +25,14 @@ export function shownLine(line: string): string {
   const { text: first, left } = firstCharacters(line, longest);
   return left === 0 ? first : `${first} [... line truncated ...]`;
 }
+
+/** Most files have no more lines than this. */
+const mostKept = 2000;
+const kept: string[] = [];
+
+/** What is before a line: its number and a tab. */
+export function numbered(line: number): string {
+  if (line > mostKept) return `${String(line).padStart(6)}\t`;
+  kept[line] ??= `${String(line).padStart(6)}\t`;
+  return kept[line];
+}

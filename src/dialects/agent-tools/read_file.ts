@@ -1,10 +1,9 @@
 // `read_file`: a page of numbered lines, from a line on or from the end.
-import { Blocks } from "../../contract/render/blocks.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { pathAt } from "./names.ts";
-import { cut, shownLine } from "./output.ts";
+import { cut, numbered, shownLine } from "./output.ts";
 import { readText } from "./text-file.ts";
 
 export const readFile = tool({
@@ -45,33 +44,51 @@ export const readFile = tool({
     if (offset > total) throw new Fault("past_end", { path: at.given, line: offset, lines: total });
     const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
     const last = Math.min(total, first + limit - 1);
+    const characters = index.start(last + 1) - index.start(first);
     // No counting if it fits in any case.
-    const most =
-      mostBytesOfUnit * (index.start(last + 1) - index.start(first)) + besideLine * (last - first + 2);
-    const roomy = most < maxOutputBytes;
-    const page = new Blocks();
+    const roomy = mostBytesOfUnit * characters + besideLine * (last - first + 2) < maxOutputBytes;
+    const blocks: string[] = [];
     let next = first;
-    let bytes = 0;
-    for (; next <= last; next++) {
-      const line = shownLine(body.slice(index.start(next), index.end(next)));
-      const shown = `${next === first ? "" : "\n"}${String(next).padStart(6)}\t${line}`;
-      if (!roomy) {
-        bytes += Buffer.byteLength(shown);
-        const left = next === total ? 0 : Buffer.byteLength(footer(next + 1 - first, total, next + 1)) + 1;
-        if (bytes + left > maxOutputBytes && next > first) break;
-      }
-      page.add(shown);
+    for (let room = maxOutputBytes, isFull = false; next <= last && !isFull; ) {
+      const to = Math.min(last, next + perBlock - 1);
+      const lines = body.slice(index.start(next), index.end(to)).split("\n");
+      for (let i = 0; i < lines.length; i++) lines[i] = numbered(next + i) + shownLine(lines[i] ?? "");
+      const most = roomy ? lines.length : fitting(lines, room, { first, next, total });
+      isFull = most < lines.length;
+      if (most === 0) break;
+      const block = (isFull ? lines.slice(0, most) : lines).join("\n");
+      if (!roomy) room -= Buffer.byteLength(block) + 1;
+      blocks.push(block);
+      next += most;
     }
+    const page = blocks.join("\n");
     const more = next <= total ? `\n${footer(next - first, total, next)}` : "";
-    if (next > first + 1 || Buffer.byteLength(page.toString() + more) <= maxOutputBytes)
-      return text(page.toString() + more);
+    if (next > first + 1 || Buffer.byteLength(page + more) <= maxOutputBytes) return text(page + more);
     // A single line exceeds the limit; the answer still says how to continue.
-    return text(cut(page.toString(), maxOutputBytes - Buffer.byteLength(more)) + more);
+    return text(cut(page, maxOutputBytes - Buffer.byteLength(more)) + more);
   },
 });
 
+const perBlock = 2000; // lines that are in memory one by one
 const mostBytesOfUnit = 3; // of UTF-8, for a unit of UTF-16
 const besideLine = 100; // a number, a note that the line was cut, or the footer
+
+/** How many of these lines fit with the footer; the first line of the page always does. */
+function fitting(
+  lines: readonly string[],
+  room: number,
+  { first, next, total }: { readonly first: number; readonly next: number; readonly total: number },
+): number {
+  let bytes = 0;
+  for (const [i, line] of lines.entries()) {
+    const at = next + i;
+    bytes += Buffer.byteLength(line);
+    const left = at === total ? 0 : Buffer.byteLength(footer(at + 1 - first, total, at + 1)) + 1;
+    if (bytes + left > room && at > first) return i;
+    bytes += 1;
+  }
+  return lines.length;
+}
 
 function footer(shown: number, total: number, next: number): string {
   return `[... ${shown} of ${total} lines shown; continue with offset=${next} ...]`;

@@ -3,6 +3,7 @@
 import { patternProblem } from "../../contract/problems.ts";
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
 import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
+import { numbered } from "./output.ts";
 
 export const wording: Wording = {
   ...plainWording,
@@ -65,7 +66,7 @@ function complaint(reason: string): string {
 
 /** Lines as `read_file` prints them. */
 function quoted(places: readonly NumberedLine[]): string {
-  return places.map(({ line, text }) => `${String(line).padStart(6)}\t${text}`).join("\n");
+  return places.map(({ line, text }) => numbered(line) + text).join("\n");
 }
 
 function linesOf(count: number): string {

@@ -110,10 +110,9 @@ export class LineParts {
     const text = body.slice(start, end);
     if (!text.isWellFormed()) return undefined;
     if (!this.#reading.numbers) return text;
-    let numbered = "";
-    for (let line = from; line <= to; line++)
-      numbered += `${line === from ? "" : "\n"}${line}: ${body.slice(this.#text.index.start(line), this.#text.index.end(line))}`;
-    return numbered;
+    const lines = text.split("\n");
+    for (let i = 0; i < lines.length; i++) lines[i] = `${from + i}: ${lines[i]}`;
+    return lines.join("\n");
   }
 
   #areShownWhole(from: number, to: number): boolean {

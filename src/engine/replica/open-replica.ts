@@ -123,7 +123,7 @@ async function materialise(
     await replica.replay(unsentSince.revision);
     // Applied, and the process died before it noted that.
     await replica.replayKnown(info.revision);
-    return await replica.recover();
+    return await replica.recover(info.parent);
   }
   // The store has lost the entry that unsent changes build on. Compared with another one, they would revert it.
   replica.forgetUnsent();

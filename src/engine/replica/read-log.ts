@@ -8,6 +8,7 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store/store.ts";
+import type { EarlierTree } from "./earlier-paths.ts";
 import { bodyOf, type EntryBody } from "./entry-body.ts";
 import { TreeState } from "./tree-state.ts";
 
@@ -71,6 +72,22 @@ export async function readOrigin(
     for await (const entry of entriesUntil(store, workspace, 0, revision))
       state.applyAll(bodyOf(entry).operations);
   return state;
+}
+
+/** What a workspace held from its beginning to a revision. It is one tree, which changes. */
+export async function* treesUntil(
+  store: WorkspaceStore,
+  workspace: WorkspaceId,
+  origin: Origin | undefined,
+  until: Revision,
+): AsyncGenerator<EarlierTree> {
+  const tree = origin === undefined ? new TreeState() : await readOrigin(store, origin);
+  yield { tree, touched: [""] };
+  for await (const entry of entriesUntil(store, workspace, 0, until)) {
+    const { operations } = bodyOf(entry);
+    tree.applyAll(operations);
+    yield { tree, touched: operations.map(({ at }) => at) };
+  }
 }
 
 /** What the entries of a workspace after a revision did. */

@@ -31,6 +31,7 @@ import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import { under } from "../workspace/root.ts";
 import { isWithinAny, RelatedPaths } from "../workspace/within.ts";
 import { WorkspaceContents } from "./contents.ts";
+import { earlierPaths } from "./earlier-paths.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
@@ -39,7 +40,7 @@ import { Growth } from "./growth.ts";
 import { isDisagreement, type LocalCopy } from "./local-copy.ts";
 import { lostPaths } from "./lost-paths.ts";
 import { publicationOf, without } from "./publication-of.ts";
-import { endsEarly, entriesUntil, inSequence, readOrigin } from "./read-log.ts";
+import { endsEarly, entriesUntil, inSequence, readOrigin, treesUntil } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 import {
@@ -557,22 +558,33 @@ export class Replica implements Replication, AsyncDisposable {
 
   /**
    * Sends what a process that died has answered and not sent. The log is read up to where that began. What is gone
-   * although nothing here removed it is not sent, and comes back.
+   * although nothing here removed it is not sent, and comes back; so is what was put back although nothing here did.
    */
-  async recover(): Promise<void> {
+  async recover(origin: Origin | undefined): Promise<void> {
     this.#unsent.mixed = true;
-    const gone = (await this.#copy.unpublished(this.state)).filter(one => this.#copy.isGone(one));
-    const paths = gone.map(({ at }) => under(this.root, at));
-    const lost = await lostPaths(paths, this.#copy.workspace.archive.changes);
-    const own: OwnPaths = path => !isWithinAny(path, lost);
+    const { changes } = this.#copy.workspace.archive;
+    const found = await this.#copy.unpublished(this.state);
+    const gone = found.filter(one => this.#copy.isGone(one));
+    const lost = await lostPaths(
+      gone.map(({ at }) => under(this.root, at)),
+      changes,
+    );
+    const trees = () => treesUntil(this.#store, this.id, origin, this.#revision);
+    const earlier = await earlierPaths(found, this.root, changes, trees);
+    const foreign = new Set([...lost, ...[...earlier].map(at => under(this.root, at))]);
+    const own: OwnPaths = path => !isWithinAny(path, foreign);
     await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }, { own }));
     this.#unsent.allSent();
     this.#unsent.forget();
-    if (lost.size === 0) return;
+    if (foreign.size === 0) return;
     const names = gone.flatMap(({ at }) => (lost.has(under(this.root, at)) ? [at] : []));
-    this.#options.warn?.(
-      `${names.length} paths are gone from this directory, and no change here removed them: ${someOf(names)}. They are fetched from the store`,
-    );
+    const tell = (paths: readonly string[], what: string) =>
+      paths.length > 0 &&
+      this.#options.warn?.(
+        `${paths.length} paths ${what}: ${someOf(paths)}. They are fetched from the store`,
+      );
+    tell(names, "are gone from this directory, and no change here removed them");
+    tell([...earlier], "of this directory hold what they held earlier, and no change here put that back");
     await this.fill();
   }
 

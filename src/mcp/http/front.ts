@@ -176,11 +176,10 @@ export class Front {
 
   #checkHost(request: IncomingMessage, check: HostCheck): void {
     const { host, origin } = request.headers;
-    // Of several, Node takes the first; a proxy in front may have taken another.
-    const hosts = request.headersDistinct.host ?? [];
-    if (hosts.length === 0 && request.httpVersion === "1.1")
+    if (host === undefined && request.httpVersion === "1.1")
       throw new Refusal(400, "Bad request: there is no Host");
-    check.check(hosts.length > 1 ? undefined : host, origin);
+    // Of several, Node takes the first; a proxy in front may have taken another.
+    check.check(hasSeveralHosts(request) ? undefined : host, origin);
   }
 
   #isAboutHealth(path: string, response: ServerResponse): boolean {
@@ -395,6 +394,12 @@ function addressOf({ socket }: { socket: IncomingMessage["socket"] | null }): st
 
 function traceHeadersOf({ headers: { traceparent, tracestate } }: IncomingMessage): TraceHeaders {
   return { traceparent: traceparent?.toString(), tracestate: tracestate?.toString() };
+}
+
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts++;
+  return hosts > 1;
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {

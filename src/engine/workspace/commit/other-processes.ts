@@ -53,11 +53,12 @@ export class OtherProcesses {
     if (began < this.#freshUntil || began < this.#pausedUntil) return;
     try {
       const stat = sys.lstat(this.#processes);
-      if (stat === undefined) return;
-      if (!this.#hasUnwatched && this.#mark !== undefined && isSame(stat, this.#mark)) {
+      const isKnown = stat === undefined || (this.#mark !== undefined && isSame(stat, this.#mark));
+      if (isKnown && !this.#hasUnwatched) {
         this.#freshUntil = began + freshMs;
         return;
       }
+      if (stat === undefined) return;
       const now = Date.now();
       this.#meet();
       this.#mark = isSettled(stat, now) ? markOf(stat) : undefined;
