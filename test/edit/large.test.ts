@@ -33,7 +33,7 @@ describe("a diff of large texts", () => {
   it("shows two edits far apart as two hunks", async () => {
     const [a, b] = [text(before), text(after)];
     const shown = await textJob("diffStart", a.length + b.length, a, b, { context: 2, room: 4000 });
-    expect(shown.lines.filter(line => line.startsWith("@@"))).toEqual([
+    expect(shown.lines.filter(line => `${line}`.startsWith("@@"))).toEqual([
       "@@ -99,5 +99,5 @@",
       "@@ -58999,5 +58999,5 @@",
     ]);

@@ -205,6 +205,21 @@ describe("a unified diff", () => {
     });
   });
 
+  it("is refused where only the line break at the end differs, and says which of the two has it", async () => {
+    const mark = "\\ No newline at end of file";
+    const without = hunk("@@ -9,2 +9,2 @@", " line 9", "-line 10", mark, "+ten");
+    expect(await refusal("patch_conflict", () => patched(ten, without))).toMatchObject({
+      reason: "no_match",
+      endsWithBreak: true,
+    });
+    const having = hunk("@@ -9,2 +9,2 @@", " line 9", "-line 10", "+ten");
+    expect(await refusal("patch_conflict", () => patched(ten.trimEnd(), having))).toMatchObject({
+      endsWithBreak: false,
+    });
+    const neither = await refusal("patch_conflict", () => patched(ten.replace("line 9", "other"), without));
+    expect(neither.endsWithBreak).toBeUndefined();
+  });
+
   it("finds its place when lines have moved, if there is only one", async () => {
     const patch = hunk("@@ -5,3 +5,3 @@", " line 5", "-line 6", "+six", " line 7");
     expect(await patched(`x\ny\n${ten}`, patch)).toBe(`x\ny\n${ten.replace("line 6", "six")}`);

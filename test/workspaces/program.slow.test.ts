@@ -133,8 +133,10 @@ describe("the tool workspace", () => {
     const base = fixture.files("base", { "a.txt": "1\n2\n3\n" });
     fixture.run("adopt", "main", base);
     expect(fixture.call("main", "workspace", { action: "fork", name: "task" }).text).toMatch(
-      /^forked main as task/,
+      /^forked main as task.*\n.*This connection stays in main\.$/,
     );
+    const nameless = fixture.call("main", "workspace", { action: "merge" });
+    expect(nameless.text).toContain("name one. workspace with action list shows them");
     fixture.call("task", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "fork" }] });
     fixture.call("main", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "base" }] });
     expect(fixture.call("task", "list_changes", {}).text.match(/a\.txt/g)).toHaveLength(1);

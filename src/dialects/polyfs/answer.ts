@@ -2,10 +2,12 @@
 // continue: a client that truncates it would cut what matters.
 import { firstCharacters } from "../../contract/render/cut.ts";
 import type { Settings } from "../../contract/settings.ts";
+import type { PrintedLine } from "../../engine/text/diff.ts";
+import type { LinePart } from "../../engine/text/line-part.ts";
 
 /** Some 20,000 tokens of code; clients cut at 25,000. */
 const mostBytes = 64_000;
-const longestLine = 2000;
+export const longestLine = 2000;
 
 /** Tells clients how large an answer may get, so that they do not truncate one that is mostly digits or Chinese. */
 export const sizeHint = { "anthropic/maxResultSizeChars": mostBytes };
@@ -76,6 +78,22 @@ export function shownLine(line: string, left: number | "some" = 0): string {
   if (left === "some") return `${text} […]`;
   if (left > 0) return `${text} […${number(left + cut)} more bytes]`;
   return cut > 0 ? `${text} […${number(cut)} more characters]` : text;
+}
+
+/** Characters of a line in a diff. Of longer ones it shows the part that changed. */
+export const longestInDiff = 500;
+
+/** A line of a diff, whose sign stays in front. */
+export function shownDiffLine(line: PrintedLine): string {
+  return typeof line === "string"
+    ? shownLine(line)
+    : line.text.slice(0, 1) + shownPart(line, line.text.slice(1));
+}
+
+/** A part of a line, with marks for what is before and after it. */
+export function shownPart({ before, after }: LinePart, text: string): string {
+  const start = before > 0 ? `[…${number(before)} characters] ` : "";
+  return `${start}${text}${after > 0 ? ` […${number(after)} more characters]` : ""}`;
 }
 
 /** Characters of a long line that are shown before a match in it. */

@@ -1,8 +1,9 @@
 // The lines that a change replaced, without context: enough to check the same change in many files.
 import { textJob } from "../../engine/edit/thread/thread.ts";
+import { linePart, partStart } from "../../engine/text/line-part.ts";
 import type { ReplacedLine } from "../../engine/text/replaced-start.ts";
 import type { Text } from "../../engine/text/text.ts";
-import { type AnswerLines, shownLine } from "./answer.ts";
+import { type AnswerLines, shownPart } from "./answer.ts";
 
 const longest = 300;
 /** The shortest line takes some bytes of an answer. */
@@ -17,20 +18,22 @@ export async function addChangedLines(
   before: Pick<Text, "body">,
   after: Pick<Text, "body">,
 ): Promise<boolean> {
-  const [old, made] = [before.body, after.body];
+  const [a, b] = [before.body, after.body];
   const most = Math.ceil(lines.room / leastBytes) + 1;
-  const replaced = await textJob("replacedStart", old.length + made.length, old, made, most);
+  const replaced = await textJob("replacedStart", a.length + b.length, a, b, most);
   for (const [removed, added] of replacements(replaced.lines)) {
-    const all = [...removed, ...added].map(shownChange);
-    if (lines.add(all.join("\n"))) continue;
+    const from = (i: number) => partStart(removed[i]?.text ?? "", added[i]?.text ?? "", longest);
+    const shown = (side: readonly ReplacedLine[]) => side.map((one, i) => shownChange(one, from(i)));
+    const [old, made] = [shown(removed), shown(added)];
+    if (lines.add([...old, ...made].join("\n"))) continue;
     let room = lines.room;
     let fitting = 0;
-    for (; fitting < Math.max(removed.length, added.length); fitting++) {
-      const pair = [removed[fitting], added[fitting]].flatMap(one => (one ? [shownChange(one)] : []));
+    for (; fitting < Math.max(old.length, made.length); fitting++) {
+      const pair = [...old.slice(fitting, fitting + 1), ...made.slice(fitting, fitting + 1)];
       room -= Buffer.byteLength(pair.join("\n")) + 1;
       if (room < 0) break;
     }
-    for (const one of [...removed.slice(0, fitting), ...added.slice(0, fitting)]) lines.add(shownChange(one));
+    for (const one of [...old.slice(0, fitting), ...made.slice(0, fitting)]) lines.add(one);
     return false;
   }
   return replaced.all;
@@ -49,6 +52,7 @@ function replacements(lines: readonly ReplacedLine[]): [ReplacedLine[], Replaced
   return found;
 }
 
-function shownChange({ sign, line, text }: ReplacedLine): string {
-  return `  ${line}${sign} ${shownLine(text.replace(/\n$/, "")).slice(0, longest)}`;
+function shownChange({ sign, line, text }: ReplacedLine, from: number): string {
+  const part = linePart(text.replace(/\n$/, ""), longest, from);
+  return `  ${line}${sign} ${shownPart(part, part.text)}`;
 }

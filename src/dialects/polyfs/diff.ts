@@ -2,7 +2,7 @@
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { type ChangedPart, changedPart } from "../../engine/text/changed-part.ts";
 import type { Text } from "../../engine/text/text.ts";
-import { AnswerLines, counted, shownLine } from "./answer.ts";
+import { AnswerLines, counted, longestInDiff, shownDiffLine } from "./answer.ts";
 
 const footing = 60;
 const context = 2;
@@ -20,11 +20,15 @@ export interface ShownDiff {
 }
 
 /** The hunks of a change, within this many bytes. */
-export async function diffOf({ before, after, skipped }: ChangedPart, bytes: number): Promise<ShownDiff> {
+export async function diffOf(
+  { before, after, skipped }: ChangedPart,
+  bytes: number,
+  longest = longestInDiff,
+): Promise<ShownDiff> {
   const room = Math.max(bytes - footing, 400);
   // Endings are the file's business: a diff that shows them would make every line of a CRLF file look changed.
   const [old, made] = [before.body, after.body];
-  const options = { context, skipped, room };
+  const options = { context, skipped, room, longest };
   const diff = await textJob("diffStart", old.length + made.length, old, made, options);
   const { total, added, removed } = diff;
   if (total === 0) {
@@ -32,7 +36,7 @@ export async function diffOf({ before, after, skipped }: ChangedPart, bytes: num
     return { text: isSame ? "[no difference]" : "[only line endings differ]", added, removed };
   }
   const lines = new AnswerLines(room);
-  for (const line of diff.lines) if (!lines.add(shownLine(line))) break;
+  for (const line of diff.lines) if (!lines.add(shownDiffLine(line))) break;
   const left = total - lines.count;
   if (left > 0) lines.note(`[${counted(left, "more line")} of this diff]`);
   return { text: lines.toString(), added, removed };

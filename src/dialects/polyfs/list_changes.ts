@@ -2,6 +2,7 @@
 import { text } from "../../contract/tool.ts";
 import { changeNamed, listChanges as changesOf, concerns } from "../../engine/history/changes.ts";
 import { isAt } from "../../engine/history/hunks.ts";
+import { savedOutput } from "../../engine/history/standing.ts";
 import type { RecordedFile } from "../../engine/workspace/archive/log.ts";
 import { AnswerLines, answerBytes } from "./answer.ts";
 import { changeLines } from "./change-lines.ts";
@@ -61,9 +62,13 @@ export const listChanges = polyfsTool({
     }
     if (last !== found.at(-1)?.id) lines.note(`[there are more: before=${last}]`);
     if (diff) {
-      const shown = listed.filter(({ id }) => last !== undefined && id >= last);
+      const all = listed.filter(({ id }) => last !== undefined && id >= last);
+      // What commands printed would leave no room for what was changed.
+      const made = all.filter(({ action }) => action !== savedOutput);
+      const shown = made.length > 0 ? made : all;
+      const left = shown.length < all.length ? ", saved output left out" : "";
       lines.note(
-        `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}]`,
+        `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}${left}]`,
       );
       await addNetLines(lines, shown, call, file => place === undefined || isAt(file, place));
       noteShown(session, shown, latest);

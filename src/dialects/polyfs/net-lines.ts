@@ -4,7 +4,7 @@ import { textJob } from "../../engine/edit/thread/thread.ts";
 import { hunkContext, type NetText, netTexts } from "../../engine/history/hunks.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
-import { type AnswerLines, counted, shownLine } from "./answer.ts";
+import { type AnswerLines, counted, longestInDiff, shownDiffLine } from "./answer.ts";
 import { shownAt } from "./paths.ts";
 
 const letters = { created: "A", changed: "M", removed: "D" } as const;
@@ -26,7 +26,7 @@ export async function addNetLines(
     const { at, from, before, after, effect, isDirectory, opaque, first, overwrites, mixed } = file;
     const name = shownAt(workspace, at) + (isDirectory ? "/" : "");
     const [old, made] = [await visible(from ?? at, before), await visible(at, after)];
-    const options = { context: hunkContext, room: lines.room };
+    const options = { context: hunkContext, room: lines.room, longest: longestInDiff };
     const diff = await textJob("diffStart", old.length + made.length, old, made, options);
     const letter = from !== undefined ? "R" : letters[effect];
     const moved = from === undefined || workspace.isHidden(from) ? "" : `${shownAt(workspace, from)} -> `;
@@ -40,7 +40,8 @@ export async function addNetLines(
     if (opaque) continue;
     let number = first;
     for (const [j, line] of diff.lines.entries()) {
-      const numbered = line.startsWith("@@ ") ? `[${number++}] ${line}` : shownLine(line);
+      const isHead = typeof line === "string" && line.startsWith("@@ ");
+      const numbered = isHead ? `[${number++}] ${line}` : shownDiffLine(line);
       if (lines.add(numbered)) continue;
       lines.note(`[${counted(diff.total - j, "more line")} of this diff]`);
       break;

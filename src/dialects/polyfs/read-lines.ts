@@ -4,6 +4,7 @@ import { contentOf, sameVersion } from "../../engine/history/versions.ts";
 import { sourceOf } from "../../engine/syntax/known-structures.ts";
 import { structureOf } from "../../engine/syntax/structure.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
+import { longestLine } from "./answer.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { readableText } from "./documents.ts";
 import { isWhole, knownAnswer, noteFile, stateWorthKnowing } from "./known-files.ts";
@@ -57,6 +58,6 @@ export async function readLines(
   }
   const like = reading.encoding ?? (as === undefined ? text.codec.name : undefined);
   const { text: before } = await readableText(file.given, old, like);
-  const diff = await diffOf(await changeOf(before, text), room - head.length);
+  const diff = await diffOf(await changeOf(before, text), room - head.length, longestLine);
   return `${head}\n${diff.text}`;
 }

@@ -25,12 +25,14 @@ export async function sinceOf(written: string | undefined, call: CallContext): P
   if (written === "start") return { since: call.session.startedByNow };
   const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(written) ?? [];
   if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
-  const time = writtenDate(written);
+  // Times without a zone are those of list_changes.
+  const isUtc = /^[\d-]{10}[T ][\d:.]+$/.test(written);
+  const time = writtenDate(isUtc ? `${written}Z` : written);
   if (!Number.isNaN(time)) return { since: time };
   if (!isMadeId(written))
     throw refused(
       `${JSON.stringify(written.slice(0, 80))} is neither a time nor a change`,
-      "Send a change's id, 30m, 2h, 1d, or start.",
+      "Send a change's id, 30m, 2h, 1d, a time as list_changes shows it (UTC), or start.",
     );
   return { after: (await changeNamed(call.workspace, written)).id };
 }

@@ -62,6 +62,10 @@ const conflictAdvice = {
   not_at_end:
     "It ends with a change, which means the end of the file: add the line below the change as context. The current lines:",
 } as const;
+const endAdvice = (hasBreak: boolean) =>
+  hasBreak
+    ? 'The last line of the file has a line break: leave out "\\ No newline at end of file" behind it. The current lines:'
+    : 'The last line of the file has no line break: add "\\ No newline at end of file" behind it. The current lines:';
 const sandboxHints = {
   rules: "Remove or rename such files, or ask the user for a rule that denies a directory above them.",
   repeat: again,
@@ -291,7 +295,7 @@ export const wording: Wording = {
     ({ problem }) => patchAdvice[problem] ?? patchNotations,
   ),
   patch_conflict: data => {
-    const { path, hunk, reason, why, current } = data;
+    const { path, hunk, reason, why, endsWithBreak, current } = data;
     if (reason === "lines_left")
       return (
         `the patch deletes ${printable(path)}, but does not remove all of its lines; nothing was changed\n` +
@@ -304,7 +308,7 @@ export const wording: Wording = {
       );
     const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
     const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
-    const todo = conflictAdvice[why ?? reason];
+    const todo = endsWithBreak === undefined ? conflictAdvice[why ?? reason] : endAdvice(endsWithBreak);
     return [what, todo, ...(current.length > 0 ? [numbered(current)] : [])].join("\n");
   },
   duplicate_path: say(
@@ -387,7 +391,10 @@ export const wording: Wording = {
     "workspace with action list shows them.",
   ),
   workspace_exists: say(({ name }) => `the name ${printable(name)} is taken`, "Choose another name."),
-  not_a_fork: say(plainWording.not_a_fork, "Only forks can be compared and merged."),
+  not_a_fork: say(
+    plainWording.not_a_fork,
+    "Only forks can be compared and merged: name one. workspace with action list shows them.",
+  ),
   has_forks: say(plainWording.has_forks, "Merge or drop those first."),
   nested_workspace: say(plainWording.nested_workspace, "Choose another directory."),
   base_changing: say(plainWording.base_changing, "Try again when nothing writes there."),

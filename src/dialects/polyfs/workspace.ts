@@ -39,7 +39,7 @@ export const workspace = polyfsTool({
       const base = from === undefined ? current : await reached(workspaces, from, current, call);
       await refuseReserved(workspaces, name, current);
       const fork = await workspaces.fork(name, base.name, call.session.client, call.signal);
-      return text(forked(fork, base));
+      return text(forked(fork, base, current));
     }
     if (from !== undefined) throw refused(`from cannot be used with ${action}`, "Leave it out.");
     if (action === "drop" && name === undefined)
@@ -145,8 +145,8 @@ function listedLine({ record, baseName, size, expires }: ListedWorkspace, curren
   return `${record.id === current.id ? "* " : "  "}${record.name} · ${parts.join(" · ")}`;
 }
 
-function forked({ name, method }: WorkspaceRecord, base: WorkspaceRecord): string {
-  return `forked ${base.name} as ${name} (${method})\nIt is served at /mcp/w/${name} over HTTP, and on stdio with --workspace-name ${name}.`;
+function forked({ name, method }: WorkspaceRecord, base: WorkspaceRecord, current: WorkspaceRecord): string {
+  return `forked ${base.name} as ${name} (${method})\nIt is served at /mcp/w/${name} over HTTP, and on stdio with --workspace-name ${name}. This connection stays in ${current.name}.`;
 }
 
 async function difference(

@@ -47,9 +47,16 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
       const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
       const isApplied = found === "no_match" && isThereAlready(hunk, target, used, drift);
       const why = found === "no_anchor" || found === "not_at_end" ? found : undefined;
+      const endsWithBreak = found === "no_match" ? otherEnd(hunk, target, used, drift) : undefined;
       const reason = isApplied ? "already_applied" : found === "ambiguous" ? found : "no_match";
       const place = { path: text.path, hunk: number + 1 };
-      throw new Fault("patch_conflict", { ...place, reason, ...(why && { why }), current });
+      throw new Fault("patch_conflict", {
+        ...place,
+        reason,
+        ...(why && { why }),
+        ...(endsWithBreak !== undefined && { endsWithBreak }),
+        current,
+      });
     }
     const old = hunk.lines.filter(line => line.sign !== "+").length;
     used.push({ start: found.at, end: found.at + old });
@@ -74,6 +81,19 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     });
   }
   return { text: showsMark ? withMarkApart(result) : result, positions };
+}
+
+/** Whether the last line of the file has a line break, if the hunk fits but for that. */
+function otherEnd(
+  hunk: PatchHunk,
+  target: HunkSearch,
+  used: readonly { readonly start: number; readonly end: number }[],
+  drift: number,
+): boolean | undefined {
+  const last = hunk.lines.findLastIndex(({ sign }) => sign !== "+");
+  const lines = hunk.lines.map((line, i) => (i === last ? { ...line, end: !line.end } : line));
+  if (typeof locate({ ...hunk, lines }, target, used, drift) === "string") return undefined;
+  return !hunk.lines[last]?.end;
 }
 
 /** Whether the file has the hunk's new lines where its old ones would be. */

@@ -66,7 +66,7 @@ function withoutLineNumbers(old: string): string | undefined {
     .join("\n");
 }
 
-/** Where the block would begin, judging by the line most similar to its longest one, by common words. */
+/** Where the block would begin, judging by the line most similar to its longest one: by common words, long ones first. */
 function similarPlace(body: string, index: LineIndex, old: string): number | undefined {
   const lines = old.split("\n");
   const longest = lines.reduce((a, b) => (b.trim().length > a.trim().length ? b : a), "");
@@ -75,14 +75,19 @@ function similarPlace(body: string, index: LineIndex, old: string): number | und
   if (exact >= 0) return index.start(Math.max(1, index.lineAt(exact) - offset));
   const words = new Set(longest.match(/\w{2,}/g) ?? []);
   if (words.size === 0 || body.length > largest) return undefined;
+  const wanted = lengthOf(words);
   let best = 0;
   let bestLine = 0;
   for (let line = 1; line <= index.count("terminated"); line++) {
     const others = new Set(body.slice(index.start(line), index.end(line)).match(/\w{2,}/g) ?? []);
-    let shared = 0;
-    for (const word of others) if (words.has(word)) shared += 1;
-    const score = shared / Math.max(words.size, others.size);
+    const score = lengthOf([...others].filter(word => words.has(word))) / Math.max(wanted, lengthOf(others));
     if (score > best) [best, bestLine] = [score, line];
   }
   return best >= 0.5 ? index.start(Math.max(1, bestLine - offset)) : undefined;
+}
+
+function lengthOf(words: Iterable<string>): number {
+  let length = 0;
+  for (const word of words) length += word.length;
+  return length;
 }

@@ -1,5 +1,6 @@
 // One background command. Its output is kept in a ring buffer, both streams in order of arrival; a reader that was
 // away too long learns how much it missed.
+import { clock } from "../clock.ts";
 import { wholeCharacters } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
 import { Ring } from "./ring.ts";
@@ -11,6 +12,10 @@ export interface JobOptions extends CommandOptions {
   /** Called once: when it has ended, or could not be started. */
   readonly onEnd?: () => void;
 }
+
+/** Milliseconds without output after which a reader who waits is answered, and how long it waits for that. */
+const quiet = 300;
+const longestSettling = 1500;
 
 /** What stopped a job, if it did not end by itself. */
 export type Stopped = "timeout" | "request" | "disk_full" | undefined;
@@ -35,7 +40,7 @@ export interface JobOutput {
 }
 
 export interface OutputOptions {
-  /** How long to wait for output beyond the offset. Default: not at all. */
+  /** How long to wait for output beyond the offset, and for what follows it at once. Default: not at all. */
   readonly waitMs?: number;
   /** The most bytes to return. */
   readonly limit: number;
@@ -86,7 +91,7 @@ export class Job {
   }
 
   async output(from: number, { waitMs = 0, limit, signal }: OutputOptions): Promise<JobOutput> {
-    if (waitMs > 0) await this.#until(() => this.#ring.total > from, waitMs, signal);
+    if (waitMs > 0) await this.#wait(from, { waitMs, limit, ...(signal && { signal }) });
     const offset = Math.min(Math.max(from, this.#ring.first), this.#ring.total);
     const bytes = this.#ring.read(offset, limit);
     // The rest of a character may still arrive; if it does not, the incomplete one is shown with a mark.
@@ -96,6 +101,18 @@ export class Job {
         ? whole
         : bytes.length;
     return { text: bytes.toString("utf8", 0, length), offset, next: offset + length, state: this.state() };
+  }
+
+  /** Output that comes in pieces, and the end that follows the last one, are one answer. */
+  async #wait(from: number, { waitMs = 0, limit, signal }: OutputOptions): Promise<void> {
+    const end = clock() + waitMs;
+    await this.#until(() => this.#ring.total > from, waitMs, signal);
+    const settled = Math.min(end, clock() + longestSettling);
+    for (let seen = -1; seen !== this.#ring.total && clock() < settled; ) {
+      seen = this.#ring.total;
+      if (seen - from >= limit) return;
+      await this.#until(() => this.#ring.total > seen, Math.min(quiet, settled - clock()), signal);
+    }
   }
 
   async stop(graceMs: number): Promise<JobState> {

@@ -1,6 +1,7 @@
 // Unified diffs of two texts, as `diff -u` and git print them: applying one gives the second text byte for byte.
 
 import { diffIds, type LineChange } from "./line-diff.ts";
+import { type LinePart, linePart, partStart } from "./line-part.ts";
 import { lineAt, type NumberedLines, numberLines } from "./numbered-lines.ts";
 import { type PackedHunks, packedHunks } from "./packed-changes.ts";
 import { commonPrefix, commonSuffix } from "./shared-ends.ts";
@@ -22,27 +23,33 @@ export function unifiedDiff(before: string, after: string, options: DiffOptions 
   return parts.join("");
 }
 
+/** A line of a diff, or a part of a long one; the text begins with the sign. */
+export type PrintedLine = string | LinePart;
+
 /** The beginning of a diff, and how large it is. */
 export interface DiffStart {
-  readonly lines: readonly string[];
+  readonly lines: readonly PrintedLine[];
   /** How many lines the whole diff has. */
   readonly total: number;
   readonly added: number;
   readonly removed: number;
 }
 
-/** The lines of a diff up to this many characters. */
+/**
+ * The lines of a diff up to this many characters; of lines longer than `longest`, the part that changed, and
+ * of context half as much.
+ */
 export function diffStart(
   before: string,
   after: string,
-  options: DiffOptions & { readonly room: number },
+  options: DiffOptions & { readonly room: number; readonly longest?: number },
 ): DiffStart {
   const diff = new Diff(before, after, options);
-  const lines: string[] = [];
+  const lines: PrintedLine[] = [];
   let left = options.room;
-  for (const line of diff.lines()) {
+  for (const line of diff.parts(options.longest ?? Number.POSITIVE_INFINITY)) {
     if (left < 0) break;
-    left -= line.length + 1;
+    left -= (typeof line === "string" ? line : line.text).length + 1;
     lines.push(line);
   }
   return { lines, total: diff.size, ...diff.counts };
@@ -127,12 +134,16 @@ class Diff {
   }
 
   *lines(): Generator<string> {
+    for (const line of this.parts(Number.POSITIVE_INFINITY)) if (typeof line === "string") yield line;
+  }
+
+  *parts(longest: number): Generator<PrintedLine> {
     const { from, to } = this.#options;
     if (this.#changes.length === 0) return;
     if (from !== undefined) yield `--- ${from}`;
     if (to !== undefined) yield `+++ ${to}`;
     const skipped = (this.#options.skipped ?? 0) + this.#linesInFront();
-    for (const group of this.#groups()) yield* this.#hunk(group, skipped);
+    for (const group of this.#groups()) yield* this.#hunk(group, skipped, longest);
   }
 
   wholeGroups(): LineChange[][] {
@@ -177,16 +188,21 @@ class Diff {
     return { start, end, bStart, bEnd: (last?.bEnd ?? 0) + (end - aEnd) };
   }
 
-  *#hunk(group: readonly LineChange[], skipped: number): Generator<string> {
+  *#hunk(group: readonly LineChange[], skipped: number, longest: number): Generator<PrintedLine> {
     const { start, end, bStart, bEnd } = this.#extent(group);
     yield `@@ -${range(start, end, skipped)} +${range(bStart, bEnd, skipped)} @@`;
     let at = start;
-    for (const change of group) {
-      for (; at < change.aStart; at++) yield* printed(" ", lineAt(this.#a, at));
-      for (; at < change.aEnd; at++) yield* printed("-", lineAt(this.#a, at));
-      for (let i = change.bStart; i < change.bEnd; i++) yield* printed("+", lineAt(this.#b, i));
+    for (const { aStart, aEnd, bStart: made, bEnd: madeEnd } of group) {
+      /** Where the lines at this place in the change differ. */
+      const from = (i: number) =>
+        aStart + i < aEnd && made + i < madeEnd
+          ? partStart(lineAt(this.#a, aStart + i), lineAt(this.#b, made + i), longest)
+          : 0;
+      for (; at < aStart; at++) yield* printed(" ", lineAt(this.#a, at), longest / 2);
+      for (; at < aEnd; at++) yield* printed("-", lineAt(this.#a, at), longest, from(at - aStart));
+      for (let i = made; i < madeEnd; i++) yield* printed("+", lineAt(this.#b, i), longest, from(i - made));
     }
-    for (; at < end; at++) yield* printed(" ", lineAt(this.#a, at));
+    for (; at < end; at++) yield* printed(" ", lineAt(this.#a, at), longest / 2);
   }
 }
 
@@ -214,12 +230,15 @@ function range(start: number, end: number, skipped: number): string {
   return count === 1 ? `${line}` : `${line},${count}`;
 }
 
-function* printed(sign: string, line: string): Generator<string> {
-  if (line.endsWith("\n")) yield sign + line.slice(0, -1);
+function* printed(sign: string, line: string, longest: number, from = 0): Generator<PrintedLine> {
+  const isOpen = !line.endsWith("\n");
+  const body = isOpen ? line : line.slice(0, -1);
+  if (body.length <= longest) yield sign + body;
   else {
-    yield sign + line;
-    yield "\\ No newline at end of file";
+    const { text, ...left } = linePart(body, longest, from);
+    yield { text: sign + text, ...left };
   }
+  if (isOpen) yield "\\ No newline at end of file";
 }
 
 /** The start of the line that contains an offset, or of the line `back` lines before it. */

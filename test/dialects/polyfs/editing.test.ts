@@ -141,6 +141,26 @@ describe("edit_file applies", () => {
     expect(statSync(fixture.path("b.ts")).ino).toBe(statSync(fixture.path("a.ts")).ino);
   });
 
+  it("what changed in long lines, wherever that is in them", async () => {
+    const long = (word: string) => `${"x".repeat(4999)}😀${word} tail${"z".repeat(5000)}`;
+    const lines = (word: string) => [long("first"), long("second"), long(word), long("last"), ""].join("\n");
+    fixture.write("a.ts", lines("old"));
+    const all = await edit([{ old: "old", new: "new" }]);
+    const [, removed = "", added = ""] = /\n(-.*)\n(\+.*)\n/.exec(all) ?? [];
+    expect(removed).toMatch(/^-\[…4,9\d\d characters\] x+😀old tailz+ \[…\d,\d+ more characters\]$/);
+    expect(added).toBe(`+${removed.slice(1).replace("old", "new")}`);
+    expect(all).not.toContain("more lines of this diff");
+    expect(all.length).toBeLessThan(4000);
+    expect(fixture.read("a.ts")).toBe(lines("new"));
+    const diff = await server.says("list_changes", { diff: true, limit: 1 });
+    expect(diff).toContain(`${removed}\n${added}`);
+    expect(await server.says("undo")).toContain(`-${added.slice(1)}\n+${removed.slice(1)}`);
+    const replaced = await server.says("replace_in_files", { paths: ["a.ts"], old: "old", new: "new" });
+    expect(replaced).toMatch(
+      /\n {2}3- \[…4,9\d\d characters\] x+😀old .*\n {2}3\+ \[…4,9\d\d characters\] x+😀new /,
+    );
+  });
+
   it("a long diff only in part, and counts the rest", async () => {
     fixture.write("a.ts", "line of text\n".repeat(2000));
     const said = await edit([{ old: "line", new: "LINE", all: true }]);
@@ -150,6 +170,13 @@ describe("edit_file applies", () => {
 });
 
 describe("edit_file refuses, and nothing is changed", () => {
+  it("a line of which the longest words are still there, and shows it as it is now", async () => {
+    fixture.write("a.ts", `${code}function encodeShellArgument(argument, quote = true) {\n}\n`);
+    const [, advice, line] = await refusal([{ old: "function encodeShellArgument(argumnt) {", new: "x" }]);
+    expect(advice).toContain("most similar place is line 8");
+    expect(line).toBe("function encodeShellArgument(argument, quote = true) {");
+  });
+
   it.each<[string, unknown[], RegExp, RegExp]>([
     [
       "a text that is not there",

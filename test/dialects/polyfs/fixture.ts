@@ -21,7 +21,7 @@ export class Fixture extends ServedTree {
   }
 
   /** A server of its own, which is a process of its own; the past is shared by those of one fixture. */
-  async serve(options: Pick<StartOptions, "args" | "roots"> = {}): Promise<Server> {
+  async serve(options: Pick<StartOptions, "args" | "roots" | "env"> = {}): Promise<Server> {
     const wire = await this.start(options);
     await wire.initialize();
     return new Server(wire);

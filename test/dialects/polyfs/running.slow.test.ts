@@ -203,6 +203,21 @@ describe("run_command", () => {
     await server.says("undo", { change: saved });
     expect(fixture.has(file)).toBe(false);
   });
+
+  it("is no part of what changes come to, unless it is all there is", async () => {
+    await using fixture = new Fixture({ "a.txt": "one\n" });
+    const server = await fixture.serve(openly);
+    await server.says("run_command", { command: "seq 1 50000" });
+    const only = await server.says("list_changes", { diff: true });
+    expect(only).toContain("+5\n");
+    await server.says("write_file", { path: "a.txt", content: "two\n" });
+    const said = await server.says("list_changes", { diff: true });
+    expect(said).toMatch(
+      /\n\[net difference of this change, saved output left out\]\nM a\.txt \+1 -1\n\[1\] @@ -1 \+1 @@\n-one\n\+two$/,
+    );
+    await server.says("undo", { hunks: [1] });
+    expect(fixture.read("a.txt")).toBe("one\n");
+  });
 });
 
 describe("a command in the background", () => {
@@ -219,6 +234,29 @@ describe("a command in the background", () => {
     expect(rest).toMatch(/^job 1 · .*\ntwo/);
     for (let said = rest; !said.includes("exit 4"); )
       said = await server.says("command_output", { job: "1", offset: 8, wait_ms: 500 });
+  });
+
+  it("that ends right after its last output has both in one answer", async () => {
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
+    const command = "sleep 0.5; echo one; sleep 0.05; echo two; sleep 0.05; exit 4";
+    const answers: string[] = [];
+    // On a busy machine, its end may take longer than a reader waits for it.
+    for (let job = 1; job <= 10 && !answers.at(-1)?.includes("exit"); job++) {
+      await server.says("run_command", { command, background: true });
+      answers.push(await server.says("command_output", { job: `${job}`, wait_ms: 20_000 }));
+    }
+    expect(answers.at(-1)).toMatch(/^job \d+ · exit 4 · 8 bytes written\none\ntwo$/);
+  });
+
+  it("that goes on printing does not hold a reader who waits", async () => {
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
+    const command = "while :; do echo x; sleep 0.05; done";
+    await server.says("run_command", { command, background: true });
+    const start = performance.now();
+    expect(await server.says("command_output", { job: "1", wait_ms: 40_000 })).toContain("running");
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it("is ended by stop_command, and with its caller", async () => {

@@ -97,6 +97,25 @@ describe("read_file reads by structure", () => {
     ]);
   });
 
+  it("an outline without the comments inside of declarations", async () => {
+    const about = Array.from({ length: 30 }, (_, i) => `   * Line ${i} about it.`);
+    const code = [
+      "export const retry: {",
+      "  /**",
+      ...about,
+      "   */",
+      "  <A>(times: number): A // how often",
+      "  (self: number, times: number): number",
+      "} = dual(2, 'a // b')",
+      "",
+    ].join("\n");
+    fixture.write("retry.ts", code);
+    const said = await server.says("read_file", { path: "retry.ts", outline: true });
+    expect(said.split("\n").at(-1)).toBe(
+      "1-36 export const retry: { <A>(times: number): A (self: number, times: number): number }",
+    );
+  });
+
   it("lines and symbols, several of one file as one block with its version once", async () => {
     const paths = ["shapes.ts:1-2", "notes.md:1", "shapes.ts#Circle.area", "shapes.ts#largest"];
     const said = await server.says("read_file", { paths });

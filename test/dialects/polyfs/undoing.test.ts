@@ -269,10 +269,13 @@ describe("list_changes", () => {
     expect(diff).toContain("[net difference of these 3 changes]\nM a.txt +1 -1\n[1] @@ -13,5 +13,5 @@");
     expect(await server.says("list_changes", { since: "1h" })).toContain(third);
     expect(await server.says("list_changes", { since: "0s" })).toBe("[no changes]");
+    const elsewhere = await fixture.serve({ env: { TZ: "Asia/Tokyo" } });
+    const [, time] = /^\w+ · (\S+ \S+) · /.exec(await elsewhere.says("list_changes", { limit: 1 })) ?? [];
+    expect(await elsewhere.says("list_changes", { since: time })).toContain(third);
     for (const since of ["soon", "banana", "yesterday"])
       expect(await server.refuses("list_changes", { since })).toEqual([
         `invalid_input: "${since}" is neither a time nor a change`,
-        "Send a change's id, 30m, 2h, 1d, or start.",
+        "Send a change's id, 30m, 2h, 1d, a time as list_changes shows it (UTC), or start.",
       ]);
   });
 });

@@ -12,6 +12,8 @@ import { type NodeRole, rolesIn, tables } from "./tables.ts";
 
 const most = 20_000;
 const deepest = 200;
+/** What the grammars call comments. */
+const comments = ["comment", "line_comment", "block_comment"];
 const longestHead = 160;
 
 type MutableDeclaration = { -readonly [K in keyof RawDeclaration]: RawDeclaration[K] };
@@ -185,9 +187,27 @@ class DeclarationWalk {
     const line = lineStart(this.#text, node.startIndex);
     const from = this.#text.slice(line, node.startIndex);
     const start = /^\s*[\w\s]*$/.test(from) ? line : node.startIndex;
-    const end = Math.min(body?.startIndex ?? node.endIndex, start + 4 * longestHead);
-    const head = this.#text.slice(start, end).replace(/\s+/g, " ").trim();
+    const head = this.#code(node, start, body ?? undefined)
+      .replace(/\s+/g, " ")
+      .trim();
     const bare = head.replace(/^(?:@[\w.]+(?:\([^)]*\))? )+/, "").replace(/ ?(?:\{|=>|=|:)$/, "");
     return bare.length > longestHead ? `${bare.slice(0, longestHead)}…` : bare;
+  }
+
+  /** What is in front of the body, without comments, as far as a head can show it. */
+  #code(node: Node, start: number, body: Node | undefined): string {
+    const end = body?.startIndex ?? node.endIndex;
+    const most = 4 * longestHead;
+    const first = this.#text.slice(start, Math.min(end, start + most));
+    if (!/\/[*/]|#|--/.test(first)) return first;
+    let code = "";
+    let at = start;
+    const until = body?.startPosition ?? node.endPosition;
+    for (const comment of node.descendantsOfType(comments, node.startPosition, until)) {
+      if (comment === null || comment.startIndex >= end || code.length >= most) break;
+      code += `${this.#text.slice(at, comment.startIndex)} `;
+      at = comment.endIndex;
+    }
+    return (code + this.#text.slice(at, Math.min(end, at + most))).slice(0, most);
   }
 }
