@@ -19,7 +19,14 @@ import {
   type Taken,
 } from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
-import { hashesIn, type RetentionLimits, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
+import {
+  hashesIn,
+  type KnownContent,
+  type RetentionLimits,
+  type Share,
+  type Snapshotting,
+  snapshotAt,
+} from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";
 
 export interface ArchiveLimits extends RetentionLimits {
@@ -49,6 +56,8 @@ interface Sources {
   readonly blob: (range: ByteRange) => Uint8Array;
   /** At hand, by their hash. */
   readonly contents?: ReadonlyMap<string, Uint8Array> | undefined;
+  /** Contents that were put into the archive before. */
+  readonly known?: ReadonlyMap<PendingContent, KnownContent> | undefined;
   /** The machine lost power since: files may hold less than was written, also those of the archive. */
   readonly powerCut?: boolean;
   /** The names that the commit used. */
@@ -188,7 +197,8 @@ export class Archive {
         : { kind: "special" };
     if (kept.hash === undefined) {
       try {
-        return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+        const known = sources.known?.get(kept);
+        return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share, known);
       } catch (error) {
         if (blob !== undefined) return yield* put(blob);
         throw error;

@@ -62,12 +62,13 @@ export class Objects {
   }
 
   /** The same in the background, packing in a thread what takes a while. */
-  async putLater(bytes: Uint8Array): Promise<void> {
+  async putLater(bytes: Uint8Array): Promise<string> {
     const hash = await gently(hashing(bytes));
-    if (await gently(this.#having(hash))) return;
+    if (await gently(this.#having(hash))) return hash;
     const isInThread = isWorthPacking(bytes) && bytes.length > small;
     const held = isInThread ? await packLater(bytes, packing) : packedNow(bytes);
     await gently(this.#writing(hash, held, bytes));
+    return hash;
   }
 
   /** Whether an object is there, whole and readable. */

@@ -78,19 +78,27 @@ export const longestPath = 4095;
 
 export type Snapshotting = Steps<Snapshot>;
 
-/** Takes a snapshot of an address; links are not followed. */
+/** Content that the archive has. A file with this size and time holds it. */
+export interface KnownContent {
+  readonly hash: string;
+  readonly size: number;
+  readonly modified: number | undefined;
+}
+
+/** Takes a snapshot of an address; links are not followed. A file with `known` content is not read. */
 export function* snapshotAt(
   address: Address,
   objects: Objects,
   keeping: RetentionLimits,
   share: Share,
+  known?: KnownContent,
 ): Snapshotting {
   // A loop, not a recursion: a generator that delegates takes as many steps for each pause as it is deep.
   const open: OpenDirectory[] = [];
   try {
     for (let at: Address = address, name = "", length = share.pathBytes ?? 0; ; ) {
       yield;
-      const found = yield* entryAt(at, objects, keeping, share);
+      const found = yield* entryAt(at, objects, keeping, share, known);
       if (found instanceof Handle) {
         const mode = found.stat().mode & 0o7777;
         open.push({
@@ -153,6 +161,7 @@ function* entryAt(
   objects: Objects,
   keeping: RetentionLimits,
   share: Share,
+  known: KnownContent | undefined,
 ): Steps<Snapshot | Handle> {
   const handle = Handle.open(address, { follow: false });
   const stat = handle.stat();
@@ -170,7 +179,8 @@ function* entryAt(
     share.kept = false;
     return file;
   }
-  return { ...file, hash: yield* objects.putting(yield* contentsOf(handle)) };
+  const isKnown = known?.size === stat.size && known.modified === stat.mtime.getTime();
+  return { ...file, hash: isKnown ? known.hash : yield* objects.putting(yield* contentsOf(handle)) };
 }
 
 function* contentsOf(handle: Handle): Steps<Buffer> {

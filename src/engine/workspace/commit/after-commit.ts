@@ -1,6 +1,8 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
 import type { Archive } from "../archive/archive.ts";
+import type { PendingContent } from "../archive/pending-record.ts";
+import type { KnownContent } from "../archive/snapshot.ts";
 import { addressOf, type EntryRef, type HeldDirectories } from "../disk/held-directories.ts";
 import { readingAt } from "../disk/if-there.ts";
 import { sys } from "../disk/syscalls.ts";
@@ -27,14 +29,16 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
   using places = reopened(journalled);
   for (const bytes of journalled.contents?.values() ?? []) await archive.objects.putLater(bytes);
   const files = changesOf(journalled.intent).flatMap(({ account }) => account.files);
+  const known = new Map<PendingContent, KnownContent>();
   for (const { before, replaced } of files) {
-    const { spot, size = 0 } = before ?? replaced ?? {};
-    if (spot !== undefined && size > packLater) {
-      const bytes = await gently(readingAt(places.address(spot)));
-      if (bytes !== undefined) await archive.objects.putLater(bytes);
-    }
+    const content = before ?? replaced;
+    if (content?.spot === undefined || (content.size ?? 0) <= packLater) continue;
+    const bytes = await gently(readingAt(places.address(content.spot)));
+    if (bytes === undefined) continue;
+    const hash = await archive.objects.putLater(bytes);
+    known.set(content, { hash, size: bytes.length, modified: content.modified });
   }
-  await gently(recording(journalled, archive, places));
+  await gently(recording(journalled, archive, places, known));
 }
 
 /**
@@ -68,11 +72,12 @@ function* recording(
   { intent, blob, contents }: JournalledCommit,
   archive: Archive,
   places: HeldDirectories,
+  known?: ReadonlyMap<PendingContent, KnownContent>,
 ): Generator<void, void, undefined> {
   const temporary = temporaryNamesOf(intent);
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
   for (const { id, account } of changesOf(intent))
-    yield* archive.record(id, account, { places, blob: within, contents, temporary });
+    yield* archive.record(id, account, { places, blob: within, contents, known, temporary });
 }
 
 /**
