@@ -150,3 +150,25 @@ describe("a new replica of many files", () => {
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20));
 }
+
+it("where an answered change overlaps with one of others, only its lines give way, not those of other callers", async () => {
+  await using fixture = new Fixture();
+  const warned: string[] = [];
+  const lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+  const local = { durability: "local", warn: (message: string) => warned.push(message) } as const;
+  const a = await fixture.machine("a", { "f.txt": lines }, local);
+  const b = await fixture.machine("b");
+  let go = () => {};
+  a.line.holds = new Promise<void>(resolve => {
+    go = resolve;
+  });
+  for (const [old, text] of Object.entries({ 1: "one", 5: "five", 9: "nine" }))
+    await a.edit("f.txt", all => all.replace(old, text));
+  await b.edit("f.txt", all => all.replace("5", "FIVE").replace("7", "SEVEN"));
+  go();
+  await a.replica.sent();
+  await b.replica.refresh("writes");
+  expect(b.text("f.txt")).toBe("one\n2\n3\n4\nFIVE\n6\nSEVEN\n8\nnine\n");
+  expect(a.tree()).toEqual(b.tree());
+  expect(warned.join()).toMatch(/f\.txt was changed here and by revision 2 in the same place/);
+});

@@ -4,6 +4,7 @@
 import { traced } from "../span.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import { unpacked } from "../text/packed-changes.ts";
+import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { turnAfter } from "../turn.ts";
 import type { TextEdits } from "./line-hunks.ts";
@@ -21,7 +22,11 @@ export type Merged =
       readonly text: Text /** What `theirs` changed in the base. */;
       readonly incoming: readonly LineChange[];
     }
-  | { readonly overlaps: readonly Overlap[] };
+  | {
+      readonly overlaps: readonly Overlap[];
+      /** Splices of the raw text of `theirs`: what ours changed elsewhere, as far as its place is certain. */
+      readonly rest: readonly Splice[];
+    };
 
 /**
  * Merges the changes from `base` to `ours` into `theirs`, the current file: its encoding, mark, endings and every
@@ -54,5 +59,5 @@ async function mergeTexts(base: Text, side: MergeSide, theirs: Text, marked = fa
 async function mergeWithMarks(base: Text, { text, edits }: MergeSide, theirs: Text): Promise<Merged> {
   const ours = { text: withMarkInText(text), ...(edits && { edits }) };
   const result = await mergeTexts(withMarkInText(base), ours, withMarkInText(theirs), base.mark);
-  return "text" in result ? { ...result, text: withMarkApart(result.text) } : result;
+  return "text" in result ? { ...result, text: withMarkApart(result.text) } : { ...result, rest: [] };
 }

@@ -36,9 +36,13 @@ export interface Overlap {
 }
 
 /** Splices of `theirs`, and what `theirs` changed in the base. */
-export type Weave =
-  | { readonly splices: readonly Splice[]; readonly incoming: Uint32Array }
-  | { readonly overlaps: readonly Overlap[] };
+export type Weave = { readonly splices: readonly Splice[]; readonly incoming: Uint32Array } | Overlapping;
+
+interface Overlapping {
+  readonly overlaps: readonly Overlap[];
+  /** Splices of `theirs`: what ours changed elsewhere. */
+  readonly rest: readonly Splice[];
+}
 
 /** Lines shown around an overlap. */
 const neighbours = 2;
@@ -87,7 +91,7 @@ interface Sides {
   readonly incoming: readonly LineChange[];
 }
 
-type Woven = { readonly splices: readonly Splice[] } | { readonly overlaps: readonly Overlap[] };
+type Woven = { readonly splices: readonly Splice[] } | Overlapping;
 
 /**
  * Among repeated lines, the place of a hunk in `theirs` may depend on how the two are compared. It is taken where all
@@ -102,7 +106,7 @@ function wovenEdits(sides: Sides, hunks: readonly LineHunk[], whole: () => Woven
   }
   const certain = certainSplices(sides, hunks);
   if (certain !== undefined) return { splices: certain };
-  return "overlaps" in placed ? placed : { overlaps: hunks.map(hunk => doubtful(sides, hunk)) };
+  return "overlaps" in placed ? placed : { overlaps: hunks.map(hunk => doubtful(sides, hunk)), rest: [] };
 }
 
 function isSame(lines: readonly string[], one: readonly Splice[], other: readonly Splice[]): boolean {
@@ -203,7 +207,7 @@ function woven(sides: Sides, hunks: readonly LineHunk[]): Woven {
       overlaps.push(overlap(theirs, from, to, editsTouching(mine, other)));
     drift = after;
   }
-  return overlaps.length > 0 ? { overlaps } : { splices };
+  return overlaps.length > 0 ? { overlaps, rest: splices } : { splices };
 }
 
 /** What hunks make of some lines of the base. */

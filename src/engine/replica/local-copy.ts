@@ -4,7 +4,7 @@
 import { append } from "../append.ts";
 import { merge } from "../edit/merge.ts";
 import { Fault } from "../fault.ts";
-import { decode } from "../text/text.ts";
+import { decode, rewriteRaw } from "../text/text.ts";
 import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import type { Change } from "../workspace/commit/change.ts";
@@ -41,6 +41,11 @@ interface ApplyOptions {
   readonly overlapped?: (at: string) => void;
   /** What a change of this machine was computed from, by path. */
   readonly bases?: Publication["bases"] | undefined;
+  /**
+   * What was changed here was answered, perhaps to several callers: of a file, only the lines that overlap give way. A
+   * command's work gives way as a whole: it is told, and half of what it wrote may be worth nothing.
+   */
+  readonly holdsAnswered?: boolean;
   /** Default: what the history cannot keep is lost. */
   readonly irrevocable?: "refuse" | "allow";
 }
@@ -88,11 +93,11 @@ export class LocalCopy {
     operations: readonly Operation[],
     state: TreeState,
     contents: Contents,
-    { overlapped, bases, irrevocable = "allow" }: ApplyOptions = {},
+    { overlapped, irrevocable = "allow", ...options }: ApplyOptions = {},
   ): Promise<void> {
     for (let round = 1; ; round++) {
       const overlaps = new Set<string>();
-      const how = { state, contents, bases, overlapped: (at: string) => overlaps.add(at) };
+      const how = { ...options, state, contents, overlapped: (at: string) => overlaps.add(at) };
       const changes: Change[] = [];
       const moved = new Set<string>();
       const made = new Set<string>();
@@ -108,8 +113,8 @@ export class LocalCopy {
         if (operation.do === "move") moved.add(operation.from);
       }
       try {
-        const options = { id, by, unmasked: true, irrevocable, links: "refuse" } as const;
-        await this.workspace.commit(changes, options);
+        const commit = { id, by, unmasked: true, irrevocable, links: "refuse" } as const;
+        await this.workspace.commit(changes, commit);
         for (const at of overlaps) overlapped?.(at);
         return;
       } catch (error) {
@@ -169,7 +174,7 @@ export class LocalCopy {
   async #merged(
     at: string,
     theirs: Uint8Array,
-    { state, contents, overlapped, bases }: Applying,
+    { state, contents, overlapped, bases, holdsAnswered = false }: Applying,
   ): Promise<{ readonly bytes: Uint8Array; readonly onto?: string }> {
     const known = state.get(at);
     const ours = this.read(at);
@@ -188,13 +193,13 @@ export class LocalCopy {
       const [base, mine, current] = await Promise.all(sources.map(bytes => decode(at, bytes)));
       if (base === undefined || mine === undefined || current === undefined) return { bytes: theirs, onto };
       const merged = await merge(base, { text: mine }, current);
-      if ("text" in merged) {
-        const { bytes } = merged.text;
-        const path = under(this.root, at);
-        const origins = sources.map(source => ({ at: path, bytes: source }));
-        this.#rules()?.admitMade(origins, path, bufferOf(bytes), at);
-        return { bytes, onto };
-      }
+      if ("overlaps" in merged) overlapped(at);
+      if ("overlaps" in merged && !holdsAnswered) return { bytes: theirs, onto };
+      const { bytes } = "text" in merged ? merged.text : rewriteRaw(current, merged.rest);
+      const path = under(this.root, at);
+      const origins = sources.map(source => ({ at: path, bytes: source }));
+      this.#rules()?.admitMade(origins, path, bufferOf(bytes), at);
+      return { bytes, onto };
     } catch (error) {
       // No text, or refused by a rule: an overlap. A disk or a store that does not answer proves nothing.
       if (!(error instanceof Fault) || error.code === "store_unavailable" || isUnanswered(error)) throw error;

@@ -691,7 +691,8 @@ export class Replica implements Replication, AsyncDisposable {
     try {
       const bases = this.#bases.get(entry.id);
       const overlapped = (at: string) => this.#tellOverlap(at, entry, entry.id);
-      await this.#copy.apply(entry.id, by, operations, this.state, get, { overlapped, bases });
+      const how = { overlapped, bases, holdsAnswered: isAhead };
+      await this.#copy.apply(entry.id, by, operations, this.state, get, how);
       this.#advance(operations, entry.id);
     } catch (error) {
       if (!isDisagreement(error)) throw error;
@@ -734,7 +735,8 @@ export class Replica implements Replication, AsyncDisposable {
       const id = this.#copy.workspace.archive.changes.newId();
       try {
         const overlapped = (at: string) => this.#tellOverlap(at, entry, id);
-        await this.#copy.apply(id, by, [operation], this.state, get, { overlapped });
+        const how = { overlapped, holdsAnswered: true };
+        await this.#copy.apply(id, by, [operation], this.state, get, how);
       } catch (error) {
         if (!isDisagreement(error)) throw error;
       }
@@ -935,7 +937,7 @@ export class Replica implements Replication, AsyncDisposable {
       await this.#turns.take(async () => {
         await this.#publishPendingNow();
         // Without what a command has done that began meanwhile: that is its own change.
-        await this.#publishChanges(by, { own: isIdle });
+        if (isIdle()) await this.#publishChanges(by, { own: isIdle });
       });
       if (isIdle()) return this.#nothingIsLeft();
     } catch (error) {
