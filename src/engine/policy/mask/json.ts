@@ -14,6 +14,8 @@ export function jsonSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   const path: string[] = [];
   const isObject: boolean[] = [];
+  /** The label of `path`, once a value needs it. */
+  let within: string | undefined;
   let key = "";
   let mayBeKey = true;
   let previous: { start: number; end: number } | undefined;
@@ -26,8 +28,10 @@ export function jsonSecrets(text: string): Secret[] {
     const [from, to] = isString
       ? [start + 1, end - (text[end - 1] === quote && end - start > 1 ? 1 : 0)]
       : [start, end];
-    if (to > from && (isString || !/^(?:true|false|null)$/.test(text.slice(from, to))))
-      secrets.push({ start: from, end: to, label: labelOf(...path.slice(-mostNames), key) });
+    if (to > from && (isString || !/^(?:true|false|null)$/.test(text.slice(from, to)))) {
+      within ??= labelOf(...path.slice(-mostNames));
+      secrets.push({ start: from, end: to, label: `${within}.${labelOf(key)}` });
+    }
   };
   for (const { 0: found, index } of text.matchAll(token)) {
     const first = found[0] ?? "";
@@ -43,6 +47,7 @@ export function jsonSecrets(text: string): Secret[] {
     } else if (first === "{" || first === "[") {
       hide();
       path.push(key);
+      within = undefined;
       isObject.push(first === "{");
       mayBeKey = first === "{";
       key = first === "[" ? "0" : "";
@@ -51,6 +56,7 @@ export function jsonSecrets(text: string): Secret[] {
       isObject.pop();
       mayBeKey = false;
       key = path.pop() ?? "";
+      within = undefined;
     } else if (first === ",") {
       hide();
       mayBeKey = isObject.at(-1) ?? true;

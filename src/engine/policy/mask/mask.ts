@@ -71,7 +71,7 @@ export function hiddenSpans(text: string, format: MaskFormat): readonly Secret[]
 }
 
 export function mask(text: string, format: MaskFormat): string {
-  return hide(text, spansIn(text, format));
+  return hide(text, parsers[format](text));
 }
 
 /** The values to hide, and literal placeholders in the file, so that each one in the masked text has a span. */

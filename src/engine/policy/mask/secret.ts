@@ -19,10 +19,13 @@ const mostOfLabel = 200;
 
 /** A label of names, outermost first. */
 export function labelOf(...names: readonly string[]): string {
-  return names
-    .slice(-mostOfLabel)
-    .map(name => name.slice(-mostOfLabel))
-    .join(".");
+  const first = Math.max(0, names.length - mostOfLabel);
+  let label = "";
+  for (let i = first; i < names.length; i++) {
+    if (i > first) label += "."; // not `join`: a file may have half a million labels
+    label += names[i]?.slice(-mostOfLabel) ?? "";
+  }
+  return label;
 }
 
 /** The label of a value without a key: what precedes it on its line, in the text as it is shown. */
