@@ -65,8 +65,21 @@ export class PythonModules {
         if (!bases.includes(base) && (await this.#holds(base, first))) bases.push(base);
       }
     }
-    const [base, ...others] = bases;
+    const [base, ...others] = bases.length > 1 ? await this.#withoutPlainFolders(bases, first, names) : bases;
     return base === undefined || others.length > 0 ? undefined : { base, names };
+  }
+
+  /** A directory without `__init__.py` gives way to a package or module of its name, unless it has the whole path. */
+  async #withoutPlainFolders(
+    bases: readonly string[],
+    first: string,
+    names: readonly string[],
+  ): Promise<string[]> {
+    const kept: string[] = [];
+    for (const base of bases)
+      if ((await this.#moduleAt({ base, names: [first] })) ?? (await this.#moduleAt({ base, names })))
+        kept.push(base);
+    return kept;
   }
 
   async #holds(folder: string, name: string): Promise<boolean> {

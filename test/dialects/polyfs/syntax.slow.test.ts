@@ -679,6 +679,32 @@ describe("replace_in_files by name", () => {
     expect(said).not.toContain("left alone");
   });
 
+  it("takes a package of Python for what is imported, and no directory of its name, which may be on the path too", async () => {
+    const files = {
+      "gear/run.py": "import gear.common\ngear.common.measure(1)\n",
+      "gear/lib/gear/__init__.py": "",
+      "gear/lib/gear/common.py": "def measure(x):\n    return x\n",
+      "gear/lib/gear/make.py": "import gear.common\n\ngear.common.measure(2)\n",
+    };
+    for (const [path, text] of Object.entries(files)) fixture.write(`namespace/${path}`, text);
+    const rename = (more: object) =>
+      server.says("replace_in_files", {
+        paths: ["namespace"],
+        old: "namespace/gear/lib/gear/common.py#measure",
+        new: "weigh",
+        match: "name",
+        ...more,
+      });
+    const sure = await rename({ dry_run: true });
+    expect(sure).toMatch(/^would replace 3 occurrences in 3 files\n/);
+    expect(sure).not.toContain("left alone");
+    // With a module of that name, the directory may be meant.
+    fixture.write("namespace/gear/common.py", "def measure(x):\n    return -x\n");
+    const said = await rename({ dry_run: true });
+    expect(said).toContain("would replace 1 occurrence in 1 file\n");
+    expect(said).toContain("namespace/gear/lib/gear/make.py:3: gear.common.measure(2)");
+  });
+
   it("lists places that the imports of Python leave open", async () => {
     const open = {
       "near.py": "from logging import log\nlog(1)\n",
