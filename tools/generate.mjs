@@ -168,7 +168,7 @@ function toolsOf(dialect) {
     none: "nothing is served",
     usage: "the server refuses to start",
   };
-  return `## Tools\n\n${dialect.tools.length} tools, whose definitions take about ${tokens} tokens. Without a directory on the command line, ${start[dialect.withoutRoots]}.\n\n${parts.join("\n")}`;
+  return `## Tools\n\n${dialect.tools.length} ${dialect.tools.length === 1 ? "tool" : "tools"}, whose definitions take about ${tokens} tokens. Without a directory on the command line, ${start[dialect.withoutRoots]}.\n\n${parts.join("\n")}`;
 }
 
 function aliasesOf({ aliases = {} }) {

@@ -34,7 +34,7 @@ export const audit = command({
     if (own.has("json")) await print(process.stdout, `${JSON.stringify({ whole, ...report })}\n`);
     else {
       const text = [
-        `${lines} lines, ${chains} chains (${open} open)${rotated ? "; older lines are in other files, or were rotated away" : ""}`,
+        `${lines} lines, ${chains} ${chains === 1 ? "chain" : "chains"} (${open} open)${rotated ? "; older lines are in other files, or were rotated away" : ""}`,
         ...notes,
         ...problems,
         lines === 0
