@@ -134,6 +134,12 @@ function programOf(chance: Chance): Program {
     "main.py",
     `${userOf(chance, "main.py", exported)}import pkg.user, pkg.core, pkg.other, pkg.sub.deep, util\n${calls}print(out, pkg.user.out)\n`,
   );
+  // A plain directory of the package's name gives way to the package, also where it is first on the path.
+  if (chance.below(3) === 0) {
+    made.set("lib/pkg/extra.py", `${chance.pick(names)} = 1\n`);
+    if (chance.below(2) === 0)
+      made.set("main.py", `import sys\nsys.path.insert(0, "lib")\n${made.get("main.py")}`);
+  }
   return made;
 }
 
