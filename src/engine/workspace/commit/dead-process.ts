@@ -1,6 +1,9 @@
 // The remains of a dead process: its folder with its journals, and the state of each of its commits.
 import { join } from "node:path";
+import { HeldDirectories } from "../disk/held-directories.ts";
 import { namesIn } from "../disk/if-there.ts";
+import { isTemporaryName } from "../disk/temporary.ts";
+import type { OpenDirectories } from "./granted-directories.ts";
 import { Journal, readJournal } from "./journal.ts";
 import {
   entriesOf,
@@ -49,6 +52,7 @@ export function leave(
   { folder, commits, others }: DeadProcess,
   done: readonly JournalledCommit[],
   state: StateDirectory,
+  open: OpenDirectories,
   keep: boolean,
 ): void {
   const left = commits.filter(journalled => !done.includes(journalled));
@@ -57,7 +61,7 @@ export function leave(
     return;
   }
   const locked = isNoted(folder, done, state.key) ? left : commits;
-  state.giveBack(folder, new Set(locked.flatMap(({ intent }) => locksOf(intent))));
+  state.giveBack(folder, new Set(locked.flatMap(journalled => locksNow(journalled, open))));
   if (left.length === others.length && !keep) state.pass(folder);
 }
 
@@ -85,11 +89,21 @@ function noteSettled(folder: string, commits: readonly JournalledCommit[], key: 
   }
 }
 
-/** The names of the locks that a commit held. */
+/** The names of the locks of a commit: its disk may have been mounted again, or a directory made again. */
+function locksNow({ intent }: JournalledCommit, open: OpenDirectories): string[] {
+  try {
+    using places = HeldDirectories.reopen(intent.places, open({ intent }));
+    return locksOf({ ...intent, places: places.records });
+  } catch {
+    return locksOf(intent); // as the commit held them: another process can open its directories, or a later one
+  }
+}
+
 function locksOf({ places, steps }: JournalEntry): string[] {
   return steps.flatMap(entriesOf).flatMap(({ place, name }) => {
     let [at, first] = [places[place], name];
     while (at !== undefined && !("at" in at)) [at, first] = [places[at.within], at.name];
-    return at === undefined ? [] : [lockName(lockKey(at.device, at.inode, first))];
+    if (at === undefined || isTemporaryName(first)) return [];
+    return [lockName(lockKey(at.device, at.inode, first))];
   });
 }

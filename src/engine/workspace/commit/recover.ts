@@ -73,7 +73,7 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): void {
   const isAllDone = estates.every(
     ({ commits, others }, i) => done[i]?.length === commits.length - others.length,
   );
-  for (const [i, estate] of estates.entries()) leave(estate, done[i] ?? [], state, !isAllDone);
+  for (const [i, estate] of estates.entries()) leave(estate, done[i] ?? [], state, open, !isAllDone);
   if (recorded) removeRevived(state, roots, archive, open);
   state.sweepAside();
 }

@@ -177,8 +177,9 @@ export class StateDirectory {
     }
   }
 
-  /** Leaves a dead process's folder to a later attempt. Keeps its locks that `keeps` names. */
+  /** Leaves a dead process's folder to a later attempt. Of its locks it has those that `keeps` names. */
   giveBack(folder: string, keeps: ReadonlySet<string>): void {
+    for (const name of keeps) linkUnlessTaken(join(folder, "owner"), this.lockPath(name));
     this.#unlock(folder, keeps);
     sys.rename(folder, join(this.path, "processes", idOf(folder)));
   }
@@ -270,6 +271,14 @@ export class StateDirectory {
     this.forgoAside();
     this.#socket?.close();
     this.bury(this.own);
+  }
+}
+
+function linkUnlessTaken(from: string, to: string): void {
+  try {
+    sys.link(from, to);
+  } catch {
+    // It is its lock already, or another process works there.
   }
 }
 
