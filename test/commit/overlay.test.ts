@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
+import { marksOf, openRecorded } from "../../src/engine/workspace/disk/held-directories.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "./bundle.ts";
@@ -148,6 +149,17 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs permission to 
       expect(tree, `call ${failing} (${failed}), ${outcome}`).toBe(outcome === "done" ? after : before);
     }
     expect(seen).toEqual(new Set(["done", "failed"]));
+  });
+
+  it("is known to recovery after its first change, also when a container is started again", () => {
+    using overlay = new Overlay({ "d/in/x": "x", "e/x": "x" });
+    const record = { at: overlay.path("d/in"), ...marksOf(lstatSync(overlay.path("d/in"))) };
+    writeFileSync(overlay.path("d/in/y"), "y");
+    expect(lstatSync(overlay.path("d/in")).birthtimeMs).not.toBe(record.born);
+    const mountedAgain = { ...record, device: record.device + 1 };
+    using found = openRecorded(mountedAgain, true);
+    expect(found?.whereabouts()).toBe(record.at);
+    expect(openRecorded({ ...mountedAgain, at: overlay.path("e") }, true)).toBeUndefined();
   });
 
   it("is complete or gone after a kill in the middle of its removal", async () => {

@@ -35,7 +35,7 @@ export function openGranted(
       if (handle === undefined) return undefined;
       const stat = handle.stat();
       const isRemade = !sameBoot && stat.isDirectory() && outage.mayBeRemade(record.at, intent);
-      if (isRemade || isDirectoryOf(stat, record, sameBoot)) return handle;
+      if (isRemade || isDirectoryOf(handle, record, sameBoot)) return handle;
       handle.close();
       return undefined;
     };

@@ -5,6 +5,7 @@ import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { ifThere } from "../errno.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
+import { isOverlay } from "../system/file-system.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { sys } from "./syscalls.ts";
@@ -266,22 +267,26 @@ function keyOf({ device, inode }: FoundDirectory): string {
 export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle | undefined {
   const own = record.aside === true;
   const handle = ifThere(() => Handle.open(exact(record.at), { follow: false, own }));
-  if (handle === undefined || isDirectoryOf(handle.stat(), record, sameBoot)) return handle;
+  if (handle === undefined || isDirectoryOf(handle, record, sameBoot)) return handle;
   handle.close();
   return undefined;
 }
 
 /**
  * Whether this is the directory that a record names. A device number holds while its file system is mounted: it may
- * change at a reboot, and when a disk is mounted or a container is started again.
+ * change at a reboot, and when a disk is mounted or a container is started again. A directory of a container's image
+ * has another birth after the first change in it, because it was copied for that.
  */
 export function isDirectoryOf(
-  stat: Stats,
+  handle: Handle,
   { device, inode, born }: FoundDirectory,
   sameBoot: boolean,
 ): boolean {
-  const isOfDisk = !sameBoot || stat.dev === device || stat.birthtimeMs === born;
-  return stat.isDirectory() && stat.ino === inode && isOfDisk;
+  const stat = handle.stat();
+  if (!stat.isDirectory() || stat.ino !== inode) return false;
+  return (
+    !sameBoot || stat.dev === device || stat.birthtimeMs === born || isOverlay(String(handle.address))
+  );
 }
 
 /** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */
