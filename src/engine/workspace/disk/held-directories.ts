@@ -284,9 +284,7 @@ export function isDirectoryOf(
 ): boolean {
   const stat = handle.stat();
   if (!stat.isDirectory() || stat.ino !== inode) return false;
-  return (
-    !sameBoot || stat.dev === device || stat.birthtimeMs === born || isOverlay(String(handle.address))
-  );
+  return !sameBoot || stat.dev === device || stat.birthtimeMs === born || isOverlay(String(handle.address));
 }
 
 /** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */
