@@ -12,13 +12,15 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
+import { FlushedDirectories } from "../../src/engine/workspace/commit/durable-directory.ts";
 import { holdsCommits, Journal } from "../../src/engine/workspace/commit/journal.ts";
 import { Unflushed } from "../../src/engine/workspace/commit/unflushed.ts";
 import { HeldDirectories } from "../../src/engine/workspace/disk/held-directories.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { isTemporaryName } from "../../src/engine/workspace/disk/temporary.ts";
+import { Handle } from "../../src/engine/workspace/handle.ts";
 import { type ProcessWire, start } from "../mcp/wire.ts";
 import { Fixture } from "./fixture.ts";
 import { mountSmall } from "./small-disk.ts";
@@ -379,4 +381,19 @@ describe("directories that another program has just made", () => {
     }
     return flushed;
   }
+});
+
+it("a directory that was passed on the way up from another one is flushed when it is asked for itself", () => {
+  using fixture = new Fixture();
+  const outer = join(fixture.inside, "outer");
+  mkdirSync(join(outer, "inner"), { recursive: true });
+  const flushed = new FlushedDirectories();
+  const asked = (path: string) => {
+    using directory = Handle.open(path);
+    return [...flushed.toFlush(directory)].length;
+  };
+  const later = Date.now() + 60 * 60_000;
+  const clock = vi.spyOn(Date, "now").mockReturnValue(later);
+  onTestFinished(() => clock.mockRestore());
+  expect([asked(join(outer, "inner")), asked(outer), asked(outer)]).toEqual([1, 1, 0]);
 });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import { lostPaths } from "../../src/engine/replica/lost-paths.ts";
 import type { RecordedFile } from "../../src/engine/workspace/archive/log.ts";
-import { Fixture, type Machine } from "./fixture.ts";
+import { Fixture, type Machine, stopWith } from "./fixture.ts";
 
 const files = {
   f: "1\n",
@@ -22,21 +22,14 @@ const files = {
 async function stoppedUnsent(fixture: Fixture): Promise<{ a: Machine; b: Machine; warned: string[] }> {
   const a = await fixture.machine("a", files, { durability: "local" });
   const b = await fixture.machine("b");
-  let go = () => {};
-  const held = new Promise<void>(resolve => {
-    go = resolve;
+  await stopWith(a, async () => {
+    await a.workspace.commit([{ kind: "remove", path: a.workspace.at("gone") }]);
+    await a.workspace.commit([
+      { kind: "move", from: a.workspace.at("away/j"), to: a.workspace.at("e/moved"), overwrite: false },
+    ]);
+    await a.workspace.commit([{ kind: "remove", path: a.workspace.at("away"), recursive: true }]);
+    await a.write("unsent", "8\n");
   });
-  a.line.beforeAppend = () => held;
-  await a.workspace.commit([{ kind: "remove", path: a.workspace.at("gone") }]);
-  await a.workspace.commit([
-    { kind: "move", from: a.workspace.at("away/j"), to: a.workspace.at("e/moved"), overwrite: false },
-  ]);
-  await a.workspace.commit([{ kind: "remove", path: a.workspace.at("away"), recursive: true }]);
-  await a.write("unsent", "8\n");
-  a.line.isCut = true;
-  go();
-  await a.replica[Symbol.asyncDispose]();
-  await a.workspace.settled();
   return { a, b, warned: [] };
 }
 
@@ -94,17 +87,10 @@ it("a directory that was restored from an old copy takes back nothing that other
   await a.replica.refresh("writes");
   await a.edit("f", text => text.replace("2", "two"));
   await a.replica.sent();
-  let go = () => {};
-  const held = new Promise<void>(resolve => {
-    go = resolve;
+  await stopWith(a, async () => {
+    await undo(a.workspace, { change: id });
+    await a.write("unsent", "8\n");
   });
-  a.line.beforeAppend = () => held;
-  await undo(a.workspace, { change: id });
-  await a.write("unsent", "8\n");
-  a.line.isCut = true;
-  go();
-  await a.replica[Symbol.asyncDispose]();
-  await a.workspace.settled();
   await b.edit("f", text => text.replace("5", "five"));
   rmSync(a.root, { recursive: true });
   renameSync(`${a.root} before`, a.root);
@@ -121,6 +107,22 @@ it("a directory that was restored from an old copy takes back nothing that other
   expect(warned.filter(one => one.includes("hold what they held earlier")).join()).toMatch(
     /^6 paths .*: d, d\/g, d\/h, f, was, was\/x\./,
   );
+});
+
+it("what is new in a restored directory is sent, and what was restored beside it is not, whatever its permissions", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", files, { durability: "local" });
+  const b = await fixture.machine("b");
+  await b.workspace.commit([{ kind: "remove", path: b.workspace.at("d"), recursive: true }]);
+  await a.replica.refresh("writes");
+  await stopWith(a, () => a.write("unsent", "8\n"));
+  mkdirSync(join(a.root, "d"));
+  writeFileSync(join(a.root, "d/g"), files["d/g"], { mode: 0o600 });
+  writeFileSync(join(a.root, "d/new"), "9\n");
+  const again = await fixture.machine("a");
+  await b.replica.refresh("reads");
+  expect(Object.keys(b.tree()).filter(name => /^(d|unsent)/.test(name))).toEqual(["d", "d/new", "unsent"]);
+  expect(again.tree()).toEqual(b.tree());
 });
 
 it("the latest change that concerns a path says whether it was removed", async () => {

@@ -35,10 +35,10 @@ for (const name of ["open", "read", "write", "fsync", "fdatasync", "readdir", "l
 }
 syncBuiltinESMExports();
 
-/** `EIO`: one call fails. `EMFILE`: no call from there on gets a descriptor. */
+/** `EIO`, `EBUSY`: one call fails. `EMFILE`: no call from there on gets a descriptor. */
 export interface FailingCall {
   readonly at: number;
-  readonly errno: "EIO" | "EMFILE";
+  readonly errno: "EIO" | "EBUSY" | "EMFILE";
 }
 
 const opening = /^(open|readdir|opendir|readFile|writeFile|copyFile)/;
@@ -51,7 +51,7 @@ export async function withFailing(
   let count = 0;
   onCall = syscall => {
     count++;
-    if (errno === "EIO" ? count !== at : count < at || !opening.test(syscall)) return;
+    if (errno === "EMFILE" ? count < at || !opening.test(syscall) : count !== at) return;
     const number = -constants.errno[errno];
     throw Object.assign(new Error(`${errno}: injected, ${syscall}`), { code: errno, errno: number, syscall });
   };
@@ -69,6 +69,7 @@ export async function withFailing(
 export function* failingCalls(step: number): Generator<FailingCall> {
   for (let at = 1; ; at += step) {
     yield { at, errno: "EIO" };
+    yield { at, errno: "EBUSY" };
     yield { at, errno: "EMFILE" };
   }
 }

@@ -148,6 +148,20 @@ export class Line {
   }
 }
 
+/** Stops a machine with what an action changes answered and not sent. */
+export async function stopWith(machine: Machine, action: () => Promise<unknown>): Promise<void> {
+  let go = () => {};
+  const held = new Promise<void>(resolve => {
+    go = resolve;
+  });
+  machine.line.beforeAppend = () => held;
+  await action();
+  machine.line.isCut = true;
+  go();
+  await machine.replica[Symbol.asyncDispose]();
+  await machine.workspace.settled();
+}
+
 export class Machine {
   readonly root: string;
   readonly workspace: Workspace;

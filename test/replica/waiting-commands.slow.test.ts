@@ -3,7 +3,7 @@
 import { expect, it, vi } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
-import { Fixture, type Machine } from "./fixture.ts";
+import { Fixture, type Machine, stopWith } from "./fixture.ts";
 
 const patience = { timeout: 10_000, interval: 50 };
 const lines = "one\ntwo\nthree\nfour\nfive\n";
@@ -22,7 +22,7 @@ function commandOn({ replica, workspace }: Machine, client: string, ...files: re
     stop();
     return results.map(({ status }) => status);
   };
-  return { id, end };
+  return { id, publish, end };
 }
 
 const refused = ["rejected", "rejected"];
@@ -92,4 +92,54 @@ it("all of what one did reaches the others if the store fails again while a part
     await b.replica.refresh("reads");
     expect(b.tree()).toEqual(a.tree());
   }, patience);
+});
+
+it("lines that follow an entry whose answer was lost are the change of the command that wrote them", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const [first, second] = [commandOn(a, "first", "f.txt"), commandOn(a, "second", "f.txt")];
+  a.line.losesNext = true;
+  a.put("f.txt", lines.replace("one", "first"));
+  await expect(first.publish()).rejects.toThrow();
+  a.put("f.txt", lines.replace("one", "first").replace("five", "second"));
+  await second.end();
+  await b.replica.refresh("writes");
+  expect(b.tree()).toEqual(a.tree());
+  const made = (await listChanges(b.workspace, { limit: 10 })).map(({ id, client }) => [id, client]);
+  expect(made.reverse()).toEqual([
+    [first.id, "first"],
+    [second.id, "second"],
+  ]);
+});
+
+it("what does not fit is not tried again with every call, and is sent by a start that has room", async () => {
+  await using fixture = new Fixture();
+  const warnings: string[] = [];
+  const a = await fixture.machine("a", { "f.txt": lines }, { maxBytes: 3000 });
+  const b = await fixture.machine("b");
+  let appends = 0;
+  a.put("large.txt", "x".repeat(20_000));
+  a.line.isCut = true;
+  await expect(a.replica.publishChanges({ action: "run_command", client: "test" })).rejects.toThrow();
+  a.line.beforeAppend = async () => void appends++;
+  a.line.isCut = false;
+  await vi.waitFor(async () => {
+    await a.replica.refresh("reads");
+    expect(appends).toBe(1);
+  }, patience);
+  await a.replica.refresh("writes");
+  await a.replica.refresh("writes");
+  expect(appends).toBe(1);
+
+  const c = await fixture.machine("c", {}, { durability: "local" });
+  await stopWith(c, () => c.write("answered.txt", "y".repeat(20_000)));
+  const full = await fixture.machine("c", {}, { maxBytes: 3000, warn: text => warnings.push(text) });
+  expect(warnings.join()).toContain("answered changes are not in the store");
+  expect(full.text("answered.txt")).toHaveLength(20_000);
+  await full.replica[Symbol.asyncDispose]();
+  await full.workspace.settled();
+  await fixture.machine("c");
+  await b.replica.refresh("writes");
+  expect(b.text("answered.txt")).toHaveLength(20_000);
 });

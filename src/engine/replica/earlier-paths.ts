@@ -3,7 +3,7 @@
 import type { ChangeLog, RecordedFile } from "../workspace/archive/log.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
 import { under } from "../workspace/root.ts";
-import { isWithinAny, PathMap } from "../workspace/within.ts";
+import { PathMap, pathsAbove } from "../workspace/within.ts";
 import type { Node, TreeState } from "./tree-state.ts";
 
 /** A tree of the log, with the paths at which it differs from the one before. The root is "". */
@@ -25,16 +25,17 @@ export async function earlierPaths(
   const open = await notMadeHere(made, root, changes);
   const earlier = new Set<string>();
   if (open.isEmpty) return earlier;
-  for await (const { tree, touched } of trees())
+  for await (const { tree, touched } of trees()) {
     for (const at of touched)
       for (const [path, one] of open.within(at && under("/", at))) {
         if (!isAt(tree.get(one.at), one)) continue;
         earlier.add(one.at);
         open.delete(path);
       }
+    if (open.isEmpty) break;
+  }
   // A directory stays for what is new in it.
-  for (const { at } of made.toReversed())
-    if (made.some(one => one.at.startsWith(`${at}/`) && !isWithinAny(one.at, earlier))) earlier.delete(at);
+  for (const { at } of made) if (!earlier.has(at)) for (const above of pathsAbove(at)) earlier.delete(above);
   return earlier;
 }
 
@@ -54,11 +55,11 @@ async function notMadeHere(
   if (open.isEmpty) return others;
   for await (const { files, parents } of changes.newestInTurns()) {
     for (const file of files.toReversed()) {
-      const removed = file.effect === "removed" ? file.at : file.effect === "moved" ? file.from : undefined;
       for (const [path, one] of open.within(file.at))
         if (file.effect === "removed" || (path === file.at && !isAfter(file, one))) isOther(path, one);
         else if (path === file.at || file.effect !== "modified") open.delete(path);
-      if (removed !== undefined) for (const [path, one] of open.within(removed)) isOther(path, one);
+      if (file.effect === "moved" && file.from !== undefined)
+        for (const [path, one] of open.within(file.from)) isOther(path, one);
     }
     for (const path of parents) open.delete(path);
     if (open.isEmpty) return others;
@@ -74,8 +75,9 @@ function isAfter({ effect, after }: RecordedFile, one: Made): boolean {
   return after.kind === "directory" && one.do === "mkdir";
 }
 
+/** Permissions do not count: a copy may have been made under another umask. */
 function isAt(node: Node | undefined, one: Made): boolean {
-  if (node?.kind === "file") return one.do === "write" && node.hash === one.hash && node.mode === one.mode;
+  if (node?.kind === "file") return one.do === "write" && node.hash === one.hash;
   if (node?.kind === "symlink") return one.do === "symlink" && node.target === one.target;
   return node?.kind === "directory" && one.do === "mkdir";
 }

@@ -30,15 +30,15 @@ import type { Operation, Publication, Publish } from "../workspace/commit/publis
 import { faultOf, isUnanswered, isWithoutRoom } from "../workspace/errno.ts";
 import { under } from "../workspace/root.ts";
 import { isWithinAny, RelatedPaths } from "../workspace/within.ts";
+import { type CommandHere, CommandsHere, severalAuthors, unknownAuthor } from "./commands-here.ts";
 import { WorkspaceContents } from "./contents.ts";
-import { earlierPaths } from "./earlier-paths.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
 import { FirstFiles } from "./first-files.ts";
+import { foreignPaths } from "./foreign-paths.ts";
 import { Growth } from "./growth.ts";
 import { isDisagreement, type LocalCopy } from "./local-copy.ts";
-import { lostPaths } from "./lost-paths.ts";
 import { publicationOf, without } from "./publication-of.ts";
 import { endsEarly, entriesUntil, inSequence, readOrigin, treesUntil } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
@@ -70,19 +70,6 @@ const againMs = 1000;
 /** Changes that were sent and may come back with the log. */
 const mostBases = 16;
 
-/** A command that runs in the directory. */
-interface ReplicaCommand {
-  readonly by: By;
-  readonly overlapped: (at: string) => void;
-  readonly onlyHere: (id: string) => void;
-  /** A change that holds a part of what it did, and was published before its end. */
-  published?: string;
-  /** Its own changes are published: what else there is belongs to others. */
-  isSeparate: boolean;
-  /** What others have changed here since it began. Its own work there looks like theirs. */
-  readonly pulled: RelatedPaths;
-}
-
 /** What one command did. */
 interface PendingChange {
   readonly by: By;
@@ -94,10 +81,6 @@ interface PendingChange {
 function isOfStore(error: unknown): boolean {
   return isWithoutRoom(error) || isUnanswered(error) || refusesChanges(error);
 }
-
-const unknownAuthor: By = { action: "run", client: "" };
-/** The same where it is the work of several commands. */
-const severalAuthors: By = { ...unknownAuthor, others: true };
 
 interface Published {
   /** The content that the workspace begins with: whether this is all of it. */
@@ -151,9 +134,12 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #bases = new Map<string, Publication["bases"]>();
   /** What the directory holds already and was sent without an answer: it may be in the log, or arrive later. */
   readonly #unanswered = new Map<string, SentEntry>();
-  readonly #commands = new Set<ReplicaCommand>();
-  /** Ids of commands that are in the log, while there may be more to publish: an id is used once. */
-  readonly #used = new Set<string>();
+  readonly #commands = new CommandsHere();
+  /**
+   * Ids of commands that are in the log, while there may be more to publish, with the paths of their entries. An id is
+   * used once, and what those files hold since then is the work of others.
+   */
+  readonly #used = new Map<string, Set<string>>();
   #again: NodeJS.Timeout | undefined;
   /** Why answered changes could not be sent. */
   #sendFault: Fault | undefined;
@@ -239,7 +225,7 @@ export class Replica implements Replication, AsyncDisposable {
           this.#note(rest);
           await this.#publish(rest, undefined, maxBytes, this.#revision + published.length);
           published.push(rest);
-          this.#noteAuthor(rest);
+          this.#commands.notePublished(rest.id, rest.by);
         });
         for (const { id, operations } of published) {
           this.#advance(operations, id);
@@ -263,29 +249,16 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const before = await this.#copy.unpublishedIn(operations, this.state, bases);
     if (before.length === 0) return;
-    const author = this.#soleAuthor;
+    const author = this.#commands.soleAuthor;
     for (const part of entryParts(before)) {
       const id = await this.#publishHere(part.operations, author, { maxBytes });
-      this.#noteAuthor({ id, by: author });
+      this.#commands.notePublished(id, author);
     }
-  }
-
-  /** If nothing else is left at the end of a command, it is answered with the id of what was published before. */
-  #noteAuthor({ id, by }: Pick<Publication, "id" | "by">): void {
-    if (by.connection === undefined) return;
-    for (const one of this.#commands)
-      if (one.by.connection === by.connection && one.by.action === by.action) one.published ??= id;
   }
 
   #ofOthers(publication: Publication): Publication {
     const id = this.#copy.workspace.archive.changes.newId();
-    return { ...publication, id, by: this.#soleAuthor };
-  }
-
-  /** Of what a program has written while commands run. */
-  get #soleAuthor(): By {
-    const [command, other] = this.#commands;
-    return other === undefined ? (command?.by ?? unknownAuthor) : severalAuthors;
+    return { ...publication, id, by: this.#commands.soleAuthor };
   }
 
   /** Publishes what the directory holds already. The id of the change. */
@@ -312,12 +285,18 @@ export class Replica implements Replication, AsyncDisposable {
    * Sends an entry that got no answer again, as it was. The first one may still arrive, and the store takes a second one
    * with its id for the same: with other content, that would be lost.
    */
-  async #sendAgain(id: string | undefined, maxBytes?: number): Promise<Publication | undefined> {
-    const sent = id === undefined ? undefined : this.#unanswered.get(id);
-    if (id === undefined || sent?.onto !== this.#revision) return undefined;
+  async #sendAgain(id: string, maxBytes?: number): Promise<string | undefined> {
+    const sent = this.#unanswered.get(id);
+    if (sent?.onto !== this.#revision) return undefined;
     await this.#publishAs(sent.publication, undefined, maxBytes);
-    this.#used.add(id);
-    return sent.publication;
+    this.#noteUsed(id, sent.publication.operations);
+    return id;
+  }
+
+  #noteUsed(id: string, operations: readonly Operation[]): void {
+    const paths = this.#used.get(id) ?? new Set();
+    for (const path of pathsOf(operations)) paths.add(path);
+    this.#used.set(id, paths);
   }
 
   /** A change that was sent but not made here comes back with the log. Then its own base tells what it changed. */
@@ -404,7 +383,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async publishChanges(by: By, maxBytes?: number, change?: OwnChange): Promise<string | undefined> {
-    const command = [...this.#commands].find(one => one.by.connection === by.connection);
+    const command = this.#commands.of(by);
     if (command !== undefined && change !== undefined) command.isSeparate = change.own !== undefined;
     const { id, own } = change ?? {};
     try {
@@ -412,17 +391,17 @@ export class Replica implements Replication, AsyncDisposable {
       const made = await this.#turns.take(async () => {
         await this.#publishPendingNow();
         if (change === undefined && command?.isSeparate) return await this.#publishRest(command, maxBytes);
-        const published = await this.#publishChanges(this.#withOthers(by), { maxBytes, own, id });
+        const published = await this.#publishChanges(this.#commands.withOthers(by), { maxBytes, own, id });
         if (own === undefined) this.#nothingIsLeft();
         return published;
       });
       const known = id !== undefined && this.#used.delete(id) ? id : (made ?? command?.published);
-      if (id !== undefined && known === undefined) this.#tellOnlyHere(id);
+      if (id !== undefined && known === undefined) this.#commands.tellOnlyHere(id);
       return known;
     } catch (error) {
       // What does not fit is not tried again: the next command publishes it, if there is room then.
       if (!Fault.is(error, "history_full")) this.#publishLater(by, maxBytes, change);
-      else if (id !== undefined && !this.#used.delete(id)) this.#tellOnlyHere(id);
+      else if (id !== undefined && !this.#used.delete(id)) this.#commands.tellOnlyHere(id);
       this.#notPublished(error);
       throw error;
     }
@@ -432,11 +411,11 @@ export class Replica implements Replication, AsyncDisposable {
    * The rest is the work of commands that still run, and published with that. But where others have changed a file since,
    * it may as well be this one's: so the answer waits for that, and it is published without an author.
    */
-  async #publishRest(command: ReplicaCommand, maxBytes: number | undefined): Promise<string | undefined> {
-    const isAlone = () => this.#commands.size === 1;
+  async #publishRest(command: CommandHere, maxBytes: number | undefined): Promise<string | undefined> {
+    const isAlone = () => this.#commands.count === 1;
     const author = isAlone() ? command.by : severalAuthors;
     const made = await this.#publishChanges(author, { maxBytes, own: this.#pulledPaths(command) });
-    if (author === severalAuthors && made !== undefined && this.#commands.size === 2)
+    if (author === severalAuthors && made !== undefined && this.#commands.count === 2)
       for (const one of this.#commands) one.published ??= made;
     if (!isAlone()) return made;
     // It was there before the command, or a background command has made it meanwhile.
@@ -450,23 +429,17 @@ export class Replica implements Replication, AsyncDisposable {
     this.#isDown(error);
   }
 
-  /** Without a look at the files before, everything that commands have done until now counts as this one's. */
-  #withOthers(by: By): By {
-    const isOther = (one: ReplicaCommand) => one.by.connection !== by.connection;
-    return [...this.#commands].some(isOther) ? { ...by, others: true } : by;
-  }
-
   get waitingCommands(): number {
     return this.#pending.size;
   }
 
-  #pulledPaths({ pulled }: ReplicaCommand): OwnPaths {
+  #pulledPaths({ pulled }: CommandHere): OwnPaths {
     return path => pulled.has(path);
   }
 
   #notePulled(operations: readonly Operation[]): void {
-    for (const { pulled } of this.#commands)
-      for (const at of pathsOf(operations)) pulled.add(under(this.root, at));
+    if (this.#commands.count > 0)
+      this.#commands.notePulled(pathsOf(operations).map(at => under(this.root, at)));
   }
 
   #nothingIsLeft(): void {
@@ -505,12 +478,12 @@ export class Replica implements Replication, AsyncDisposable {
   async #publishPendingNow(): Promise<void> {
     for (const [id, { by, change, maxBytes }] of [...this.#pending]) {
       try {
-        await this.#publishChanges(this.#withOthers(by), { maxBytes, own: change.own, id });
+        await this.#publishChanges(this.#commands.withOthers(by), { maxBytes, own: change.own, id });
       } catch (error) {
         // What does not fit is not tried again.
         if (!Fault.is(error, "history_full")) throw error;
       }
-      if (!this.#used.has(id)) this.#tellOnlyHere(id);
+      if (!this.#used.has(id)) this.#commands.tellOnlyHere(id);
       this.#pending.delete(id);
       this.#used.delete(id);
     }
@@ -530,11 +503,9 @@ export class Replica implements Replication, AsyncDisposable {
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
   async #publishDifference(by: By, { own, complete, ...how }: Published = {}): Promise<string | undefined> {
-    const again = await this.#sendAgain(how.id, how.maxBytes);
-    let id = again?.id;
-    // The command had ended when that was sent first: what its files hold since then is the work of others.
-    const sent = new Set(again && pathsOf(again.operations));
-    const isOwn = ({ at }: Operation) => !sent.has(at) && (own === undefined || own(under(this.root, at)));
+    let id = how.id && (await this.#sendAgain(how.id, how.maxBytes));
+    const sent = how.id === undefined ? undefined : this.#used.get(how.id);
+    const isOwn = ({ at }: Operation) => !sent?.has(at) && (own === undefined || own(under(this.root, at)));
     const operations = (await this.#copy.unpublished(this.state)).filter(isOwn);
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
@@ -545,7 +516,7 @@ export class Replica implements Replication, AsyncDisposable {
         id: free,
         complete: isComplete,
       });
-      if (free !== undefined) this.#used.add(free);
+      if (free !== undefined) this.#noteUsed(free, part.operations);
       id ??= published;
     }
     return id;
@@ -562,29 +533,32 @@ export class Replica implements Replication, AsyncDisposable {
    */
   async recover(origin: Origin | undefined): Promise<void> {
     this.#unsent.mixed = true;
-    const { changes } = this.#copy.workspace.archive;
     const found = await this.#copy.unpublished(this.state);
-    const gone = found.filter(one => this.#copy.isGone(one));
-    const lost = await lostPaths(
-      gone.map(({ at }) => under(this.root, at)),
-      changes,
+    const foreign = await foreignPaths(
+      found,
+      found.filter(one => this.#copy.isGone(one)),
+      this.root,
+      this.#copy.workspace.archive.changes,
+      () => treesUntil(this.#store, this.id, origin, this.#revision),
     );
-    const trees = () => treesUntil(this.#store, this.id, origin, this.#revision);
-    const earlier = await earlierPaths(found, this.root, changes, trees);
-    const foreign = new Set([...lost, ...[...earlier].map(at => under(this.root, at))]);
-    const own: OwnPaths = path => !isWithinAny(path, foreign);
-    await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }, { own }));
+    const own: OwnPaths = path => !isWithinAny(path, foreign.paths);
+    try {
+      await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }, { own }));
+    } catch (error) {
+      if (!Fault.is(error, "history_full")) throw error;
+      // They stay here, and the next command or start publishes them, if there is room then.
+      return this.#options.warn?.(`answered changes are not in the store (${errorText(error)})`);
+    }
     this.#unsent.allSent();
     this.#unsent.forget();
-    if (foreign.size === 0) return;
-    const names = gone.flatMap(({ at }) => (lost.has(under(this.root, at)) ? [at] : []));
+    if (foreign.paths.size === 0) return;
     const tell = (paths: readonly string[], what: string) =>
       paths.length > 0 &&
       this.#options.warn?.(
         `${paths.length} paths ${what}: ${someOf(paths)}. They are fetched from the store`,
       );
-    tell(names, "are gone from this directory, and no change here removed them");
-    tell([...earlier], "of this directory hold what they held earlier, and no change here put that back");
+    tell(foreign.gone, "are gone from this directory, and no change here removed them");
+    tell(foreign.earlier, "of this directory hold what they held earlier, and no change here put that back");
     await this.fill();
   }
 
@@ -680,8 +654,8 @@ export class Replica implements Replication, AsyncDisposable {
     // Sent, and done here: merged into what programs have written since, it would overlap with itself.
     if (entry.id === this.#unsent.first?.id || this.#unanswered.delete(entry.id)) {
       if (entry.id === this.#unsent.first?.id) this.#unsent.sent(); // sending it again would append it again
-      this.#used.add(entry.id);
-      this.#noteAuthor({ id: entry.id, by });
+      this.#noteUsed(entry.id, operations);
+      this.#commands.notePublished(entry.id, by);
       return this.#advance(operations, entry.id);
     }
     this.#notePulled(operations);
@@ -708,7 +682,7 @@ export class Replica implements Replication, AsyncDisposable {
    */
   async #overrule(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>, code: string): Promise<void> {
     const { by, operations } = bodyOf(entry);
-    const isScoped = this.#commands.size > 0 || this.#unsent.isExpected;
+    const isScoped = this.#commands.count > 0 || this.#unsent.isExpected;
     const compared = isScoped ? "its paths" : "the whole copy";
     this.#options.warn?.(`revision ${entry.revision} does not apply (${code}); comparing ${compared}`);
     const paths = new RelatedPaths();
@@ -749,19 +723,12 @@ export class Replica implements Replication, AsyncDisposable {
     overlapped: (at: string) => void,
     onlyHere: (id: string) => void = () => {},
   ): () => void {
-    const command = { by, overlapped, onlyHere, isSeparate: false, pulled: new RelatedPaths() };
-    this.#commands.add(command);
-    return () => void this.#commands.delete(command);
-  }
-
-  /** Nothing was left to publish under an id that a command is answered with, or it did not fit. */
-  #tellOnlyHere(id: string): void {
-    for (const { onlyHere } of this.#commands) onlyHere(id);
+    return this.#commands.add(by, overlapped, onlyHere);
   }
 
   /** `change`: the one here that replaced what gives way. Its undo restores that. */
   #tellOverlap(at: string, { revision }: LogEntry, change?: string): void {
-    for (const { overlapped } of this.#commands) overlapped(at);
+    this.#commands.tellOverlap(at);
     const restored = change && `; undo ${change} with the path ${at} on this server restores what was here`;
     this.#options.warn?.(
       `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history${restored ?? ""}`,
@@ -776,7 +743,7 @@ export class Replica implements Replication, AsyncDisposable {
   /** Makes the copy what the log says, whatever it is now. */
   async repair(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
-    for (const { overlapped } of this.#commands) for (const { at } of operations) overlapped(at);
+    for (const { at } of operations) this.#commands.tellOverlap(at);
     await this.#repairWith(operations);
   }
 
@@ -931,7 +898,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async #publishLate(by: By): Promise<void> {
-    const isIdle = () => this.#commands.size === 0;
+    const isIdle = () => this.#commands.count === 0;
     try {
       await this.sent();
       await this.#turns.take(async () => {
@@ -942,6 +909,7 @@ export class Replica implements Replication, AsyncDisposable {
       if (isIdle()) return this.#nothingIsLeft();
     } catch (error) {
       this.#notPublished(error);
+      if (Fault.is(error, "history_full")) return; // the next command publishes it, if there is room then
     }
     this.#unpublished ??= by;
   }
@@ -962,7 +930,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsubscribe();
     try {
       await this.sent();
-      if (this.#unpublished === undefined) this.#unsent.forget();
+      if (this.#unpublished === undefined && !this.#unsent.mixed) this.#unsent.forget();
     } catch (error) {
       this.#options.warn?.(
         `answered changes are not in the store (${errorText(error)}); the next start with this directory sends them`,

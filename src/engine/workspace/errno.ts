@@ -65,7 +65,7 @@ export function isAnswer(error: unknown): boolean {
 /** Whether a question has no answer, by its error or fault. */
 export function isUnanswered(error: unknown): boolean {
   const fault = faultOf(error, "");
-  return Fault.is(fault, "io") || isShortage(fault);
+  return Fault.is(fault, "io") || Fault.is(fault, "busy") || isShortage(fault);
 }
 
 /** The result of an action; undefined if it throws. */

@@ -2,7 +2,8 @@
 // a directory that its parent does not name is lost. So a flush of a directory includes all those above it that changed
 // lately. The process that made or moved something there (this one, another, recovery, or another program) may not have
 // flushed them yet, and its journal may outlast the one that relies on this flush.
-import { constants } from "node:fs";
+import { Buffer } from "node:buffer";
+import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { HeldDirectories } from "../disk/held-directories.ts";
 import { flushAndClose, flushAndCloseLater, sys } from "../disk/syscalls.ts";
@@ -15,42 +16,42 @@ import { onWindows } from "../windows-path.ts";
 
 /** File systems write everything out within minutes: the entries of a directory that changed earlier are durable. */
 const recentMs = 10 * 60_000;
-const deepest = 4096;
+/** Levels that fit into a path with the handle's prefix, as `/..`. */
+const deepest = 1300;
 
-/** The directories that one flush reaches: each of them is looked at once. */
+/** The directories that one flush reaches: each of them is flushed once, and the way up from it is taken once. */
 export class FlushedDirectories {
-  readonly #known = new Set<string>();
+  readonly #flushed = new Set<string>();
+  readonly #climbed = new Set<string>();
 
   /** The addresses of a directory and of those above it, as far as they are still to be flushed. */
   *toFlush(directory: Handle): Generator<Address> {
     if (onWindows) return; // directories cannot be flushed there
-    const { dev, ino } = directory.stat();
-    if (this.#isKnown(dev, ino)) return;
-    yield directory.address;
+    if (isNew(directory.stat(), this.#flushed)) yield directory.address;
     yield* this.above(directory);
   }
 
   /** The same without the directory itself: what makes its name durable. */
   *above(directory: Handle): Generator<Address> {
     if (onWindows) return;
-    let { dev, ino } = directory.stat();
-    let above: Address = byDescriptor ? directory.address : directory.whereabouts();
-    for (let level = 0; level < deepest; level++) {
-      above = byDescriptor ? `${above}/..` : dirname(above);
+    let below = directory.stat();
+    let path = byDescriptor ? String(directory.address) : directory.whereabouts();
+    for (let level = 0; level < deepest && isNew(below, this.#climbed); level++) {
+      path = byDescriptor ? `${path}/..` : dirname(path);
+      const above = byDescriptor ? path : Buffer.from(path, "latin1");
       const stat = ifAllowed(() => sys.lstat(above));
-      const isTop = stat === undefined || stat.dev !== dev || stat.ino === ino; // of the mount, or of everything
-      if (isTop || this.#isKnown(stat.dev, stat.ino)) return;
-      ({ dev, ino } = stat);
-      if (Date.now() - stat.ctimeMs <= recentMs) yield above;
+      const isTop = stat === undefined || stat.dev !== below.dev || stat.ino === below.ino; // of the mount, or of everything
+      if (isTop) return;
+      if (Date.now() - stat.ctimeMs <= recentMs && isNew(stat, this.#flushed)) yield above;
+      below = stat;
     }
   }
+}
 
-  #isKnown(device: number, inode: number): boolean {
-    const key = `${device}:${inode}`;
-    const isKnown = this.#known.has(key);
-    this.#known.add(key);
-    return isKnown;
-  }
+/** Adds a directory to those that are known. */
+function isNew({ dev, ino }: Pick<Stats, "dev" | "ino">, known: Set<string>): boolean {
+  const before = known.size;
+  return known.add(`${dev}:${ino}`).size > before;
 }
 
 const mostRemembered = 10_000;
