@@ -238,7 +238,7 @@ export interface Faults {
      * a hunk without context after its changes belongs to the end of the file, and its lines are elsewhere.
      */
     readonly why?: "no_anchor" | "not_at_end";
-    /** It fits but for this: whether the last line of the file has a line break. */
+    /** It fits but for this: whether the last line that it removes or keeps has a line break in the file. */
     readonly endsWithBreak?: boolean;
     readonly current: readonly NumberedLine[];
   };

@@ -22,7 +22,7 @@ export async function addChangedLines(
   const most = Math.ceil(lines.room / leastBytes) + 1;
   const replaced = await textJob("replacedStart", a.length + b.length, a, b, most);
   for (const [removed, added] of replacements(replaced.lines)) {
-    const from = (i: number) => partStart(removed[i]?.text ?? "", added[i]?.text ?? "", longest);
+    const from = (i: number) => partStart(lineOf(removed[i]), lineOf(added[i]), longest);
     const shown = (side: readonly ReplacedLine[]) => side.map((one, i) => shownChange(one, from(i)));
     const [old, made] = [shown(removed), shown(added)];
     if (lines.add([...old, ...made].join("\n"))) continue;
@@ -52,7 +52,11 @@ function replacements(lines: readonly ReplacedLine[]): [ReplacedLine[], Replaced
   return found;
 }
 
-function shownChange({ sign, line, text }: ReplacedLine, from: number): string {
-  const part = linePart(text.replace(/\n$/, ""), longest, from);
-  return `  ${line}${sign} ${shownPart(part, part.text)}`;
+function shownChange(change: ReplacedLine, from: number): string {
+  const part = linePart(lineOf(change), longest, from);
+  return `  ${change.line}${change.sign} ${shownPart(part, part.text)}`;
+}
+
+function lineOf({ text }: Pick<ReplacedLine, "text"> = { text: "" }): string {
+  return text.replace(/\n$/, "");
 }

@@ -64,8 +64,8 @@ const conflictAdvice = {
 } as const;
 const endAdvice = (hasBreak: boolean) =>
   hasBreak
-    ? 'The last line of the file has a line break: leave out "\\ No newline at end of file" behind it. The current lines:'
-    : 'The last line of the file has no line break: add "\\ No newline at end of file" behind it. The current lines:';
+    ? 'In the file, the last line of this hunk has a line break: leave out "\\ No newline at end of file" behind it. The current lines:'
+    : 'In the file, the last line of this hunk has no line break: add "\\ No newline at end of file" behind it. The current lines:';
 const sandboxHints = {
   rules: "Remove or rename such files, or ask the user for a rule that denies a directory above them.",
   repeat: again,

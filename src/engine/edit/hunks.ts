@@ -83,7 +83,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
   return { text: showsMark ? withMarkApart(result) : result, positions };
 }
 
-/** Whether the last line of the file has a line break, if the hunk fits but for that. */
+/** Whether the last old line of a hunk has a line break in the file, if the hunk fits but for that. */
 function otherEnd(
   hunk: PatchHunk,
   target: HunkSearch,

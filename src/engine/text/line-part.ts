@@ -20,7 +20,7 @@ export function linePart(line: string, most: number, from = 0): LinePart {
   return { text: line.slice(start, end).toWellFormed(), before: start, after: line.length - end };
 }
 
-/** Where the parts of a line and of the one that replaced it begin: the same for both, so that they can be compared. */
+/** Where the parts of a line and of the one that replaced it begin, so that they can be compared. */
 export function partStart(old: string, made: string, most: number): number {
   if (old === "" || made === "" || Math.max(old.length, made.length) <= most) return 0;
   const changed = commonPrefix(old, made);

@@ -1,6 +1,6 @@
-// The body of a request: bounded per request and in total, until the request is answered, and parsed once. A body over the limit is refused as soon
-// as that is known. Where all bodies together are over theirs, callers that hold more than an equal share are refused:
-// one that sends slowly must not keep others out.
+// The body of a request: bounded per request and in total, until the request is answered, and parsed once. A body over
+// the limit is refused as soon as that is known. Where all bodies together are over theirs, callers that hold more than
+// an equal share are refused: one that sends slowly must not keep others out.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonShape } from "../json-shape.ts";
