@@ -76,6 +76,7 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/syntax/thread/thread.ts": "one thread for parsing, however many engines",
   "engine/text/codec.ts": "encodings that are loaded",
   "engine/text/version.ts": "belongs to its bytes, and ends with them",
+  "engine/workspace/system/processes.ts": "belongs to its entry, and ends with it",
   "engine/workspace/commit/liveness-socket.ts": "the sockets of this process",
   "engine/workspace/commit/lock.ts": "a lock is held by a process, so its callers queue in it",
   "engine/workspace/commit/restored-names.ts": "belongs to a root, and ends with it",

@@ -3,6 +3,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Fault, Faults } from "../engine/fault.ts";
 import type { Uncovered } from "../engine/history/uncovered.ts";
 import type { Need } from "../engine/policy/approval.ts";
+import type { CallerGrant } from "../engine/shell/launch.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -55,8 +56,8 @@ export interface CallContext {
   readonly revision: string;
   /** Aborted when the call is cancelled. Created on first access: a tool that never waits does not pay for it. */
   readonly signal: AbortSignal;
-  /** Aborted when what the caller started must not go on; absent where that cannot be. @internal */
-  readonly grant?: AbortSignal | undefined;
+  /** For how long what the caller starts may run; absent where that has no end. @internal */
+  readonly grant?: CallerGrant | undefined;
   /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
   /** Told why a part of the call failed that is answered in its place. @internal */

@@ -5,6 +5,7 @@ import type { Settings } from "../contract/settings.ts";
 import type { Effect } from "../contract/tool.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Uncovered } from "../engine/history/uncovered.ts";
+import type { CallerGrant } from "../engine/shell/launch.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Activity } from "../review/activity.ts";
 import type { Id } from "./jsonrpc.ts";
@@ -39,8 +40,8 @@ export interface Caller {
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;
-  /** Aborted when the caller's grant ends: nothing that it started may go on. Absent where it cannot end. */
-  readonly grant?: AbortSignal;
+  /** Absent where it cannot end. */
+  readonly grant?: CallerGrant;
   /** Whether the signal has fired. Reading this creates none. */
   readonly aborted: boolean;
   /** Why the call failed, for the record. */

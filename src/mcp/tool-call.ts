@@ -6,6 +6,7 @@ import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
 import type { Uncovered } from "../engine/history/uncovered.ts";
+import type { CallerGrant } from "../engine/shell/launch.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
 import type { Caller, Params, ServerOptions } from "./method.ts";
@@ -71,7 +72,7 @@ export class ToolCall implements CallContext {
     return this.#caller.signal;
   }
 
-  get grant(): AbortSignal | undefined {
+  get grant(): CallerGrant | undefined {
     return this.#caller.grant;
   }
 }

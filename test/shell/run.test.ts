@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runningCommands } from "../../src/engine/shell/living.ts";
 import { run } from "../../src/engine/shell/run.ts";
 import { inheritedDescriptors } from "../../src/engine/workspace/system/inherited.ts";
 import { end, Fixture, odd, running } from "./fixture.ts";
@@ -278,4 +279,83 @@ describe("nothing remains", () => {
     expect(running(nap).length).toBe(1);
     end(nap);
   });
+
+  it("what is allowed to stay uses its caller's grant until it ends, and ends with it", async () => {
+    const nap = odd();
+    const grants = [grant(), grant()] as const;
+    await expect.poll(runningCommands).toBe(0);
+    for (const one of grants)
+      await fixture.run(`sleep ${nap} & echo done`, { leftovers: "keep", grant: one });
+    expect([running(nap).length, runningCommands()]).toEqual([2, 2]);
+    expect(grants.map(({ uses }) => uses)).toEqual([1, 1]);
+    grants[0].ended = true;
+    await expect.poll(() => grants.map(({ uses }) => uses)).toEqual([0, 1]);
+    expect([running(nap).length, runningCommands()]).toEqual([1, 1]);
+    end(nap);
+    await expect.poll(() => [grants[1].uses, runningCommands()]).toEqual([0, 0]);
+  });
+
+  it("what is allowed to stay does not keep the output of the answered command in memory", async () => {
+    const last = `
+      let sink = () => {};
+      const reference = new WeakRef(sink);
+      await run("sleep ${odd()} & echo done", { directory, keep: { head: 0, tail: 0 }, leftovers: "keep", sink });
+      sink = undefined;
+      await setTimeout(100);
+      gc();
+      console.log(JSON.stringify([reference.deref() === undefined, runningCommands()]));
+      process.exit();`;
+    expect(await outputOf(last, `exec "$0" --expose-gc "$1"`)).toEqual([true, 1]);
+  });
+
+  it("what is allowed to stay lives on in the eyes of a server that has run out of descriptors", async () => {
+    const nap = odd();
+    const last = `
+      const released = [];
+      const sandbox = { launch: (command, _, environment) => ({
+        program: "/bin/sh",
+        args: ["-c", 'sleep ${nap} 3>&- & printf "{ \\\\"child-pid\\\\": $!, \\\\"exit-code\\\\": 0 }" >&3; exec 3>&-'],
+        environment, warden: true, release: () => released.push("released"),
+      }) };
+      await run("true", { directory, keep: { head: 10, tail: 0 }, leftovers: "keep", sandbox });
+      const held = [];
+      try { for (;;) held.push(openSync("/dev/null", "r")); } catch {}
+      await setTimeout(1500);
+      for (const fd of held) closeSync(fd);
+      console.log(JSON.stringify([released, runningCommands()]));
+      process.exit();`;
+    expect(await outputOf(last, 'ulimit -n 96; exec "$0" "$1"')).toEqual([[], 1]);
+    await expect.poll(() => running(nap)).toEqual([]);
+  });
 });
+
+/** What a program of its own, started by \`line\`, says. */
+async function outputOf(last: string, line: string): Promise<unknown> {
+  const outfile = join(fixture.base, "server.mjs");
+  const contents = `
+    import { openSync, closeSync } from "node:fs";
+    import { setTimeout } from "node:timers/promises";
+    import { runningCommands } from "./living.ts";
+    import { run } from "./run.ts";
+    import { Workspace } from "../workspace/workspace.ts";
+    const workspace = Workspace.open([{ path: ${JSON.stringify(fixture.root)}, access: "read-write" }]);
+    const directory = workspace.directory(workspace.at("."));
+    ${last}`;
+  const resolveDir = join(import.meta.dirname, "../../src/engine/shell");
+  const program = { stdin: { contents, resolveDir }, outfile, bundle: true, platform: "node" } as const;
+  await build({ ...program, format: "esm", target: "node20" });
+  const given = ["-c", line, process.execPath, outfile];
+  return JSON.parse(execFileSync("/bin/sh", given, { timeout: 60_000 }).toString());
+}
+
+/** The grant of a caller, with how often it is in use. */
+function grant() {
+  return {
+    ended: false,
+    uses: 0,
+    use(): Disposable {
+      this.uses++;
+      return { [Symbol.dispose]: () => void this.uses-- };
+    },
+  };
+}

@@ -327,13 +327,16 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(marks).not.toContain(false);
   });
 
-  it.skipIf(process.arch !== "x64")(
-    "ends with all its processes, though it has taken over the first one of its namespace",
-    async () => {
+  it.skipIf(process.arch !== "x64").each([
+    ["that process", ""],
+    ["only a second thread of it", "zombie"],
+  ])(
+    "ends with all its processes, though it has taken over the first one of its namespace, and %s lives on",
+    async (_, how) => {
       const nap = odd();
       const attack = readFileSync(join(import.meta.dirname, "take-over.py"));
       writeFileSync(join(fixture.root, "attack.py"), attack);
-      const { stdout, stderr } = await confined(`exec python3 attack.py ${nap}`);
+      const { stdout, stderr } = await confined(`exec python3 attack.py ${nap} ${how}`);
       expect([stdout.head, stderr.head]).toEqual(["taken over\n", ""]);
       expect(running(nap)).toEqual([]);
     },

@@ -6,12 +6,17 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Engine, openEngine } from "../../src/engine/engine.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
+import { run } from "../../src/engine/shell/run.ts";
+import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
 import { SharedWorkspaces } from "../../src/engine/workspaces/shared-workspaces.ts";
 import { Principal } from "../../src/mcp/auth/principal.ts";
 import { Refusal } from "../../src/mcp/http/refusal.ts";
 import { WorkspacePrincipals } from "../../src/mcp/http/workspace-principals.ts";
 import { Line } from "../replica/fixture.ts";
+import { odd, running } from "../shell/fixture.ts";
+
+const found = await findSandbox();
 
 async function served() {
   const base = mkdtempSync(join(tmpdir(), "polyfs-shared-"));
@@ -205,6 +210,39 @@ describe("a shared workspace that callers enter", () => {
       await is.workspace.commit([{ kind: "write", path, bytes: Buffer.from("x") }]);
       await new Promise(resolve => setTimeout(resolve, i % 12));
     }
+  });
+
+  it("stays open for what a command left in the background there, which ends with the caller's grant", async () => {
+    const { engine } = await served();
+    using places = new WorkspacePrincipals(engine, true, 100);
+    const principal = caller(engine);
+    const nap = odd();
+    const inside = await places.for(principal, "main");
+    const { workspace } = inside.is;
+    const keep = { head: 1000, tail: 0 };
+    const call = inside.use();
+    for (const sandbox of [
+      undefined,
+      ...("missing" in found ? [] : [openSandbox(found, { workspace, network: false })]),
+    ]) {
+      using directory = workspace.commandDirectory(workspace.at("."));
+      const options = {
+        directory,
+        keep,
+        leftovers: "keep",
+        grant: inside,
+        ...(sandbox && { sandbox }),
+      } as const;
+      await run(`sleep ${nap} > /dev/null 2>&1 &`, options);
+    }
+    call[Symbol.dispose]();
+    const all = running(nap).length;
+    expect(all).toBeGreaterThan(0);
+    await new Promise(resolve => setTimeout(resolve, 1000)); // long enough to be idle, and closed
+    expect(running(nap)).toHaveLength(all);
+    expect(await places.for(principal, "main")).toBe(inside);
+    principal.end();
+    await expect.poll(() => [running(nap), inside.isUsed]).toEqual([[], false]);
   });
 
   it("stays open to its callers while the store cannot be reached", async () => {

@@ -51,7 +51,7 @@ export const bash = tool({
       ceiling,
       timeoutMs,
       leftovers: "keep",
-      until: call.grant,
+      grant: call.grant,
       ...(sandbox && { sandbox }),
       signal: call.signal,
       sink: (chunk, stream) => streams.push(chunk, stream),

@@ -46,7 +46,7 @@ export const executeCommand = tool({
       timeoutMs: Math.min(timeout, longestSeconds) * 1000,
       graceMs,
       leftovers: "keep",
-      until: call.grant,
+      grant: call.grant,
       ...(sandbox && { sandbox }),
       signal: call.signal,
     });

@@ -15,8 +15,15 @@ import { errnoOf } from "../workspace/errno.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
-import { type CommandLaunch, type Leftovers, launchOpenly, mergedStreams, type Sandbox } from "./launch.ts";
-import { keepTrack, type Tracked } from "./living.ts";
+import {
+  type CallerGrant,
+  type CommandLaunch,
+  type Leftovers,
+  launchOpenly,
+  mergedStreams,
+  type Sandbox,
+} from "./launch.ts";
+import { keepTrack, releaseAtEnd, type Tracked } from "./living.ts";
 import { OutputPump } from "./output.ts";
 import type { OutputListener } from "./stream.ts";
 import { exitOfGuarded, firstProcess, hasBegun, type WardenExit } from "./warden.ts";
@@ -30,8 +37,8 @@ export interface CommandOptions {
   readonly sandbox?: Sandbox;
   /** What happens to processes in the background when the command itself has ended. Default: they are stopped. */
   readonly leftovers?: Leftovers;
-  /** Ends what was left to run in the background. */
-  readonly until?: AbortSignal | undefined;
+  /** What was left to run in the background uses it, and ends with it. */
+  readonly grant?: CallerGrant | undefined;
   /** Both streams as one, in the order in which they were written. Only complaints of the shell itself come apart. */
   readonly merged?: boolean;
 }
@@ -58,14 +65,14 @@ export class Command {
     pid: number,
     launch: CommandLaunch,
     mark: string,
-    { leftovers = "stop", until }: CommandOptions,
+    { leftovers = "stop", grant }: CommandOptions,
     listen: OutputListener,
   ) {
     this.#child = child;
     this.#launch = launch;
     this.#family = new Family(pid, mark);
     this.#output = new OutputPump(child, listen, () => void this.stop(0));
-    this.done = this.#untilDone(leftovers, until);
+    this.done = this.#untilDone(leftovers, grant);
   }
 
   /** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
@@ -106,7 +113,7 @@ export class Command {
     }
   }
 
-  async #untilDone(leftovers: Leftovers, until?: AbortSignal): Promise<WardenExit> {
+  async #untilDone(leftovers: Leftovers, grant?: CallerGrant): Promise<WardenExit> {
     const tracked = keepTrack(this.#family);
     const child = this.#child;
     child.on("error", () => {}); // a signal that could not be sent: it has ended
@@ -121,30 +128,14 @@ export class Command {
     try {
       await this.#output.end();
     } finally {
-      void this.#afterwards(leftovers, until, tracked, watch);
+      clearInterval(watch);
+      const isStopped = this.#stopping !== undefined;
+      releaseAtEnd({ family: this.#family, tracked, launch: this.#launch, grant, stopped: isStopped });
     }
     if (said === undefined) return exit;
     if (!stopped && !hasBegun(exit, said))
       throw new Fault("no_sandbox", { problem: { is: "message", message: this.#output.complaint.trim() } });
     return exitOfGuarded(exit);
-  }
-
-  /** Processes that were left to run in a sandbox still see what it covers, and can still fill the disk. */
-  async #afterwards(
-    leftovers: Leftovers,
-    until: AbortSignal | undefined,
-    tracked: Tracked,
-    watch: NodeJS.Timeout | undefined,
-  ): Promise<void> {
-    const end = () => void this.stop(0);
-    if (until?.aborted) end();
-    until?.addEventListener("abort", end);
-    while (this.#family.hasNamespace) await setTimeout(watchMs, undefined, { ref: false });
-    clearInterval(watch);
-    this.#launch.release?.();
-    if (leftovers === "keep" && this.#family.members().length > 0) return;
-    until?.removeEventListener("abort", end);
-    tracked[Symbol.dispose]();
   }
 
   /** Whether the shell has ended; its output may still be in transit. */
@@ -177,10 +168,10 @@ export class Command {
     const family = this.#family;
     if (clock() < this.#graceEnds) {
       family.signal("SIGTERM", this.#launch.warden ? family.leader : undefined);
-      while (clock() < this.#graceEnds && family.members().length > 0) await setTimeout(20);
+      while (clock() < this.#graceEnds && family.lives()) await setTimeout(20);
     }
     // Processes that were forking are found in the next round. A process stuck in the kernel is not waited for.
-    for (let i = 0; i < 100 && family.signal("SIGKILL") > 0; i++) await setTimeout(Math.min(5 + i, 50));
+    for (let i = 0; i < 100 && family.signal("SIGKILL"); i++) await setTimeout(Math.min(5 + i, 50));
   }
 }
 

@@ -1,10 +1,13 @@
 // All descendants of a command, whether they stayed in its process group or left it (`setsid`, double fork): found by
 // parent, by group and session, and by a mark in the environment, which children inherit. Only a process that left
 // the group, lost its parent and cleared its environment before the first look escapes; in a sandbox not even that
-// one, because the first process of its namespace is known by its number. Without a list of processes (macOS, Linux without /proc), the family is the process group. On Windows it is
-// the tree below the leader, which `taskkill` ends while the leader lives.
+// one, because the first process of its namespace is known by its number. A question without an answer, as when this
+// process has run out of descriptors, means that the family lives. Without a list of processes (macOS, Linux without
+// /proc), the family is the process group. On Windows it is the tree below the leader, which `taskkill` ends while the
+// leader lives.
 import { spawn } from "node:child_process";
 import { clock } from "../clock.ts";
+import { unlessFailing } from "../workspace/errno.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/system/processes.ts";
 import { onWindows } from "../workspace/windows-path.ts";
@@ -19,11 +22,10 @@ export class Family {
   readonly leader: number;
   /** What its members have in their environment. */
   readonly mark: string;
-  /** Start times by pid, so that a reused pid is not mistaken for ours. */
-  #known: Map<number, number>;
+  /** Start times by pid, so that a reused pid is not mistaken for ours; undefined where that is not known. */
+  #known: Map<number, number | undefined>;
   readonly #start: number;
   readonly #born = clock();
-  #first: ProcessEntry | undefined;
   #looked = false;
   #ended = Number.NEGATIVE_INFINITY;
 
@@ -31,8 +33,9 @@ export class Family {
   constructor(leader: number, mark: string) {
     this.leader = leader;
     this.mark = mark;
-    this.#start = findProcess(leader)?.start ?? 0;
-    this.#known = new Map([[leader, this.#start]]);
+    const start = startOf(leader);
+    this.#start = start ?? 0;
+    this.#known = new Map([[leader, start]]);
   }
 
   /**
@@ -40,22 +43,31 @@ export class Family {
    * group, parent and environment.
    */
   admit(pid: number): void {
-    this.#first = findProcess(pid);
-    if (this.#first !== undefined) this.#known.set(pid, this.#first.start);
+    this.#known.set(pid, startOf(pid));
   }
 
-  /** Whether its own namespace still exists, if it has one. */
-  get hasNamespace(): boolean {
-    return this.#first !== undefined && findProcess(this.#first.pid)?.start === this.#first.start;
+  /** Whether any of its processes lives. Cheap as long as one does that was seen before. */
+  lives(list?: () => ProcessEntry[]): boolean {
+    const lives = unlessFailing(() => {
+      if ([...this.#known.keys()].some(pid => this.#isKnown(findProcess(pid)))) return true;
+      return this.#known.size > 0 && this.#members(list).length > 0;
+    });
+    return lives ?? true;
   }
 
-  /** Those that live now, as numbers to send signals to. */
-  members(): number[] {
+  #isKnown(entry: ProcessEntry | undefined): boolean {
+    if (entry === undefined || !this.#known.has(entry.pid) || entry.start < this.#start) return false;
+    return (this.#known.get(entry.pid) ?? entry.start) === entry.start;
+  }
+
+  /** Those that live now, as numbers to send signals to. Throws where that is not known. */
+  #members(list?: () => ProcessEntry[]): number[] {
     if (onWindows) return send(this.leader, 0) ? [this.leader] : [];
     if (!byDescriptor) return send(-this.leader, 0) ? [-this.leader] : [];
     const own = findProcess(process.pid);
     const young = clock() - this.#born < youthMs ? this.leader : 0;
-    const all = listProcesses(young).filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
+    const listed = list?.() ?? listProcesses(young);
+    const all = listed.filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
     const members = new Map<number, number>();
     const groups = new Set<number>(this.#looked ? [] : [this.leader]);
     const admit = (entry: ProcessEntry) => {
@@ -65,7 +77,7 @@ export class Family {
       if (entry.session !== own?.session && entry.session > 0) groups.add(entry.session);
     };
     for (const entry of all) {
-      if (this.#known.get(entry.pid) === entry.start || carriesMark(entry.pid, this.mark)) admit(entry);
+      if (this.#isKnown(entry) || carriesMark(entry, this.mark)) admit(entry);
     }
     for (let size = -1; size !== members.size; ) {
       size = members.size;
@@ -79,12 +91,13 @@ export class Family {
     return [...members.keys()];
   }
 
-  /** Signals every member but `except`, and returns how many there were. */
-  signal(signal: NodeJS.Signals, except?: number): number {
-    const members = this.members();
+  /** Signals every member but `except`, and returns whether there was any. */
+  signal(signal: NodeJS.Signals, except?: number): boolean {
+    const members = unlessFailing(() => this.#members());
+    if (members === undefined) return true;
     if (onWindows && members.length > 0) this.#endTree();
     else for (const pid of members) if (pid !== except) send(pid, signal);
-    return members.length;
+    return members.length > 0;
   }
 
   #endTree(): void {
@@ -97,6 +110,11 @@ export class Family {
     });
     kill.on("error", () => send(this.leader, "SIGKILL")).unref();
   }
+}
+
+/** 0 if there is no such process; undefined where that is not known. */
+function startOf(pid: number): number | undefined {
+  return unlessFailing(() => findProcess(pid)?.start ?? 0);
 }
 
 /** False if there is no such process or group any more. */

@@ -26,6 +26,14 @@ export interface CommandLaunch {
 /** What happens to processes in the background when the command itself has ended. */
 export type Leftovers = "stop" | "keep";
 
+/** By which a caller may run commands. */
+export interface CallerGrant {
+  /** Nothing that the caller started may go on. */
+  readonly ended: boolean;
+  /** Keeps open what the caller works in until the result is disposed of. */
+  use(): Disposable;
+}
+
 /** Turns a command into a confined launch. */
 export interface Sandbox {
   launch(

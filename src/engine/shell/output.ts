@@ -13,7 +13,7 @@ const maxSilences = 25;
 
 export class OutputPump {
   readonly #child: ChildProcess;
-  readonly #listen: OutputListener;
+  #listen: OutputListener | undefined;
   readonly #failed: () => void;
   readonly #closed: Promise<true>;
   /** Chunks that the listener has not handled yet. */
@@ -60,8 +60,8 @@ export class OutputPump {
     try {
       const taken =
         this.#queue === undefined
-          ? this.#listen(chunk, stream)
-          : this.#queue.then(() => this.#listen(chunk, stream));
+          ? this.#listen?.(chunk, stream)
+          : this.#queue.then(() => this.#listen?.(chunk, stream));
       if (taken !== undefined) this.#waitFor(taken, stream);
     } catch (error) {
       this.#fail(error);
@@ -87,8 +87,12 @@ export class OutputPump {
     this.#failed();
   }
 
-  /** The pipe stays open and its data is discarded: closing it would kill a server that was left running. */
+  /**
+   * The pipe stays open and its data is discarded: closing it would kill a server that was left running. What is to be
+   * answered must not stay in memory for as long.
+   */
   #turnAway(): void {
+    this.#listen = undefined;
     for (const stream of this.#child.stdio) {
       if (!stream || stream.destroyed || !("resume" in stream)) continue;
       stream.removeAllListeners("data");

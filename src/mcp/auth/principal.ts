@@ -31,6 +31,8 @@ export interface PrincipalOptions {
   readonly reach?: WorkspaceReach | undefined;
   /** The only dialect that is served to it. */
   readonly dialect?: string;
+  /** The principal that it is in a workspace: its grant is the same. */
+  readonly within?: Principal;
   /** Its expiry, in milliseconds since 1970. */
   readonly expires?: number;
   /** Calls at once, and in a minute; absent: no limit of its own. */
@@ -52,14 +54,15 @@ export class Principal {
   readonly #watchers = new Set<() => void>();
   #uses = 0;
   #retired = false;
+  readonly #release: (() => void) | undefined;
   #expires = 0;
   #expiry: NodeJS.Timeout | undefined;
-  #grant: AbortSignal | undefined;
   /** Its grant has ended: it must not be given to another request. */
   ended = false;
 
   constructor(options: PrincipalOptions) {
     this.is = options;
+    this.#release = options.within?.onEnd(() => this.end());
     if (options.expires !== undefined) this.lastUntil(options.expires);
   }
 
@@ -77,17 +80,6 @@ export class Principal {
     return this.#uses > 0;
   }
 
-  /** Aborted when its grant ends. */
-  get grant(): AbortSignal {
-    if (this.#grant === undefined) {
-      const controller = new AbortController();
-      this.#grant = controller.signal;
-      if (this.ended) controller.abort();
-      else this.onEnd(() => controller.abort());
-    }
-    return this.#grant;
-  }
-
   /** Keeps its workspace open until the result is disposed of. */
   use(): Disposable {
     this.#uses++;
@@ -101,9 +93,10 @@ export class Principal {
     };
   }
 
-  /** Calls `listener` when its grant ends. Returns how to stop that. */
+  /** Calls `listener` when its grant ends, or has ended. Returns how to stop that. */
   onEnd(listener: () => void): () => void {
-    this.#watchers.add(listener);
+    if (this.ended) queueMicrotask(listener);
+    else this.#watchers.add(listener);
     return () => void this.#watchers.delete(listener);
   }
 
@@ -123,6 +116,7 @@ export class Principal {
 
   #closeIfUnused(): void {
     if (!this.#retired || this.#uses > 0) return;
+    this.#release?.();
     const { workspace, narrowed, reviews } = this.is;
     if (narrowed) workspace[Symbol.dispose]();
     if (reviews !== workspace) reviews?.[Symbol.dispose]();

@@ -58,8 +58,8 @@ export class DirectCaller implements Caller {
     return this.#controller.signal;
   }
 
-  get grant(): AbortSignal {
-    return this.#principal.grant;
+  get grant(): Principal {
+    return this.#principal;
   }
 
   get aborted(): boolean {

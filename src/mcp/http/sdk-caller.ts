@@ -52,8 +52,8 @@ export class SdkCaller implements Caller, Disposable {
     this.#tellLater = options.tellLater;
   }
 
-  get grant(): AbortSignal {
-    return this.#principal.grant;
+  get grant(): Principal {
+    return this.#principal;
   }
 
   get aborted(): boolean {

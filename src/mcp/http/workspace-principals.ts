@@ -182,6 +182,7 @@ export class WorkspacePrincipals implements Disposable {
       owner: `${is.owner} in ${record.id}`,
       workspace,
       narrowed: true,
+      within: principal,
     });
     return { principal: inside, record, usedAt: Date.now(), touchedAt: Date.now() };
   }
@@ -210,14 +211,10 @@ export class WorkspacePrincipals implements Disposable {
     return isSame ? workspace : this.#tree(workspaces, record, is, "read-write");
   }
 
-  /** What runs for a caller ends with its grant, in every workspace. */
   #watched(principal: Principal): Map<string, Promise<Entered>> {
     const all = new Map<string, Promise<Entered>>();
     this.#entered.set(principal, all);
-    principal.onEnd(() => {
-      this.#entered.delete(principal);
-      for (const one of all.values()) one.then(entered => entered.principal.end()).catch(() => {});
-    });
+    principal.onEnd(() => this.#entered.delete(principal));
     return all;
   }
 

@@ -1,5 +1,6 @@
 // The processes in /proc (Linux), for finding what a command left behind. Empty elsewhere.
 import { readdirSync, readFileSync } from "node:fs";
+import { ifAllowed, unlessFailing } from "../errno.ts";
 import { byDescriptor } from "./descriptors.ts";
 
 export interface ProcessEntry {
@@ -12,7 +13,7 @@ export interface ProcessEntry {
 }
 
 /**
- * The live processes, without zombies. With `young`, only those with a higher pid: for the descendants of a process
+ * The live processes, without zombies. Throws, as all questions here, where that is not known. With `young`, only those with a higher pid: for the descendants of a process
  * so young that pids cannot have wrapped around since. Reading one costs 45 µs, so this makes the check after every
  * command cheap.
  */
@@ -27,13 +28,17 @@ export function listProcesses(young = 0): ProcessEntry[] {
 
 /** The number that was given last. It is lower than earlier ones after they have begun again. */
 function lastNumber(): number {
-  return Number(contents("/proc/loadavg")?.trim().split(" ").at(-1) ?? 0);
+  const load = unlessFailing(() => contents("/proc/loadavg"));
+  return Number(load?.trim().split(" ").at(-1) ?? 0);
 }
 
-/** Whether a process was started with `mark` (`NAME=value`) in its environment. False if that cannot be read. */
-export function carriesMark(pid: number, mark: string): boolean {
-  const environment = contents(`/proc/${pid}/environ`);
-  return environment !== undefined && `\0${environment}`.includes(`\0${mark}\0`);
+const environments = new WeakMap<ProcessEntry, string>();
+
+/** Whether a process was started with `mark` (`NAME=value`) in its environment. False if that may not be read. */
+export function carriesMark(entry: ProcessEntry, mark: string): boolean {
+  const environment = environments.get(entry) ?? `\0${contents(`/proc/${entry.pid}/environ`) ?? ""}`;
+  environments.set(entry, environment);
+  return environment.includes(`\0${mark}\0`);
 }
 
 /** A process that lives, by its number. */
@@ -79,7 +84,9 @@ function entryIn(pid: number, stat: string): ProcessEntry | undefined {
   // The name is in parentheses, and may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent, group, session] = fields;
-  if (state === "Z" || state === "X") return undefined;
+  // The first thread of a process may end before the others: the process then lives, though it looks like a zombie.
+  const threads = Number(fields[17]);
+  if (state === "X" || (state === "Z" && threads <= 1)) return undefined;
   return {
     pid,
     parent: Number(parent),
@@ -91,9 +98,5 @@ function entryIn(pid: number, stat: string): ProcessEntry | undefined {
 
 /** Undefined if the process is gone or another user's. */
 function contents(path: string): string | undefined {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return undefined;
-  }
+  return ifAllowed(() => readFileSync(path, "latin1"));
 }
