@@ -1,8 +1,10 @@
-// How often a large content that a commit replaced is read for its record.
+// How often a large content that a commit replaced is read for its record. Without /proc a file is opened by a name in
+// the working directory, and the test cannot tell which one it is.
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { byDescriptor } from "../../src/engine/workspace/system/descriptors.ts";
 import { watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
 
@@ -36,18 +38,24 @@ async function replaced(fixture: Fixture, onClosed = (_times: number) => {}) {
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-it("a large content that was replaced is read and hashed once for its record", async () => {
-  using fixture = new Fixture({ a: old });
-  expect(await replaced(fixture)).toEqual({ opened: 1, hash: hashOf(old) });
-});
+it.skipIf(!byDescriptor)(
+  "a large content that was replaced is read and hashed once for its record",
+  async () => {
+    using fixture = new Fixture({ a: old });
+    expect(await replaced(fixture)).toEqual({ opened: 1, hash: hashOf(old) });
+  },
+);
 
-it("a large content that a program writes to while it is recorded is read again", async () => {
-  using fixture = new Fixture({ a: old });
-  const fd = openSync(join(fixture.inside, "a"), "r+");
-  const other = old.replace("a line", "A LINE");
-  const { opened, hash } = await replaced(fixture, times => {
-    if (times === 1) writeSync(fd, other, 0);
-  });
-  closeSync(fd);
-  expect({ opened, hash }).toEqual({ opened: 2, hash: hashOf(other) });
-});
+it.skipIf(!byDescriptor)(
+  "a large content that a program writes to while it is recorded is read again",
+  async () => {
+    using fixture = new Fixture({ a: old });
+    const fd = openSync(join(fixture.inside, "a"), "r+");
+    const other = old.replace("a line", "A LINE");
+    const { opened, hash } = await replaced(fixture, times => {
+      if (times === 1) writeSync(fd, other, 0);
+    });
+    closeSync(fd);
+    expect({ opened, hash }).toEqual({ opened: 2, hash: hashOf(other) });
+  },
+);
