@@ -13,9 +13,9 @@ export interface ProcessEntry {
 }
 
 /**
- * The live processes, without zombies. Throws, as all questions here, where that is not known. With `young`, only those with a higher pid: for the descendants of a process
- * so young that pids cannot have wrapped around since. Reading one costs 45 µs, so this makes the check after every
- * command cheap.
+ * The live processes, without zombies. Throws, as all questions here, where that is not known. With `young`, only those
+ * with a higher pid: for the descendants of a process so young that pids cannot have wrapped around since. Reading one
+ * costs 45 µs, so this makes the check after every command cheap.
  */
 export function listProcesses(young = 0): ProcessEntry[] {
   if (!byDescriptor) return [];
