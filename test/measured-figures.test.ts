@@ -1,4 +1,4 @@
-// A figure in the documents that nobody can measure again is a claim: tools/check-docs.mjs reports it.
+// A figure in the documents needs a command that measures it again: tools/check-docs.mjs reports those without one.
 import { expect, it } from "vitest";
 import { figuresWithoutCommand } from "../tools/measured-figures.mjs";
 

@@ -10,7 +10,7 @@ import { ServerUnderTest, told } from "./server-under-test.ts";
 type Command = readonly string[];
 type Kind = "file" | "directory" | "any";
 
-/** How something gets stuck, at which entries, and how it is let go. `other` is a place outside of the tree. */
+/** How an entry gets stuck, which entries can, and how it is released. `other` is a place outside of the tree. */
 const ways: Readonly<
   Record<string, [at: Kind, hold: (at: string, other: string) => Command, free: Command]>
 > = {

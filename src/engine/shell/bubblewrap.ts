@@ -200,7 +200,7 @@ const keyFiles = ["/proc/keys", "/proc/key-users"].filter(path => {
 
 /**
  * Checks whether the disks of the roots are nearly full. If a disk was so at the start, the command may use half of
- * the rest. Where the engine was closed, nobody watches any more: what a command left behind has to end.
+ * the rest. Once the engine is closed, nothing watches the disk, so what a command left behind has to end.
  */
 function spaceWatch(roots: readonly Root[], { reserveBytes }: CommandLimits): () => boolean {
   const writable = roots.filter(root => root.access === "read-write");

@@ -13,7 +13,7 @@ export interface JobOptions extends CommandOptions {
   readonly onEnd?: () => void;
 }
 
-/** Milliseconds without output after which a reader who waits is answered, and how long it waits for that. */
+/** How long output must pause before a waiting reader is answered, and the longest wait for such a pause, in ms. */
 const quiet = 300;
 const longestSettling = 1500;
 

@@ -249,7 +249,7 @@ describe("a command in the background", () => {
     expect(answers.at(-1)).toMatch(/^job \d+ · exit 4 · 8 bytes written\none\ntwo$/);
   });
 
-  it("that goes on printing does not hold a reader who waits", async () => {
+  it("that keeps printing does not block a waiting reader", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve(openly);
     const command = "while :; do echo x; sleep 0.05; done";
