@@ -1,4 +1,4 @@
-// Finds figures in a page that name no command to measure them again: a table of numbers, or a paragraph with a time, a ratio or a
+// Finds figures in a page that cannot be measured again: a table of numbers, or a paragraph with a time, a ratio or a
 // rate, in a section that names no command. A section is what stands below a heading, with the lines below the headings
 // above it; the title of the page is no such heading, so one command at the top does not cover a whole page.
 
