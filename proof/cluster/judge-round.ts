@@ -167,15 +167,17 @@ function judgeDeed(deed: RoundDeed, log: ReadLog, round: Round): string[] {
 function isNeeded(deed: RoundDeed, token: string, path: string, round: Round): boolean {
   if (round.destroyed.has(token)) return false;
   const isShared = path === "f";
+  const isReset = round.reset.has(deed.machine);
   switch (deed.told) {
     case "done":
-      if (deed.kind === "program") return isShared && !deed.isRecovered && !round.reset.has(deed.machine);
+      if (deed.kind === "program")
+        return isShared && !deed.isRecovered && !isReset && !round.overlapped.has(deed.machine);
       return isShared || !round.isLocal;
     case "in the log":
       return true;
     case "gave way":
     case "late":
-      return isShared && !/: (.*, )?f(,| and|\.)/.test(deed.said) && !round.reset.has(deed.machine);
+      return isShared && !/: (.*, )?f(,| and|\.)/.test(deed.said) && !isReset;
     default:
       return false;
   }

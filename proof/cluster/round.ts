@@ -3,7 +3,7 @@
 // a command writes, the other machine sends first, the answer is lost, the request arrives late, the line is cut.
 //
 // Every piece of work writes tokens of its own. In `f`, each author inserts below a line that only it uses, so nothing
-// overlaps there. The other files are anyone's.
+// overlaps there but in the first line, which anyone replaces. The other files are anyone's.
 import {
   cpSync,
   existsSync,
@@ -72,7 +72,7 @@ const sections = ["a", "b"].flatMap(name => [
   `${name}-program`,
 ]);
 /** Lines that no author changes keep the sections apart. */
-const start = sections.map(section => `${section}:\n1\n2\n3\n`).join("");
+const start = `title\n1\n2\n3\n${sections.map(section => `${section}:\n1\n2\n3\n`).join("")}`;
 const places = ["c0", "c1", "d/x", "d/y", "e/x", "d", "e"];
 const files = places.filter(place => !/^[de]$/.test(place));
 const runs = { name: "run_command", effect: "runs" } as unknown as Tool;
@@ -83,12 +83,15 @@ export class Round implements AsyncDisposable {
   readonly events: string[] = [];
   /** Tokens that a program or a command has overwritten or removed on its own machine. */
   readonly destroyed = new Set<string>();
-  /** Machines where what no command did may be gone: the log has won over it. */
+  /** Machines where anything may be gone that was not sent. */
   readonly reset = new Set<string>();
+  /** The same for what is in `f` and was not answered: the log has won over it. */
+  readonly overlapped = new Set<string>();
   /** Machines that were started again. What others did before is in their trees, and may not be in their history. */
   readonly restarted = new Set<string>();
   readonly isLocal: boolean;
   readonly #chance: Chance;
+  readonly #overlaps: boolean;
   readonly #machines = new Map<string, Machine>();
   /** Of tools, on either machine. */
   readonly #calls = new Set<RoundDeed>();
@@ -99,13 +102,15 @@ export class Round implements AsyncDisposable {
   #isOver = false;
   #isRestarting = false;
 
-  constructor(chance: Chance) {
+  constructor(chance: Chance, overlaps: boolean) {
     this.#chance = chance;
+    this.#overlaps = overlaps;
     this.isLocal = this.#once(6);
   }
 
-  static async run(chance: Chance): Promise<Round> {
-    const round = new Round(chance);
+  /** `overlaps`: authors also replace a line of `f` that they share, and the line may be cut when a server ends. */
+  static async run(chance: Chance, overlaps: boolean): Promise<Round> {
+    const round = new Round(chance, overlaps);
     await round.#start("a", { f: start, c0: "c0\n", "d/x": "x\n" });
     await round.#start("b");
     const steps = 8 + chance.below(16);
@@ -125,7 +130,8 @@ export class Round implements AsyncDisposable {
   async #start(name: string, content: Record<string, string> = {}): Promise<void> {
     const warn = (text: string) => {
       this.events.push(`${name} warns: ${text}`);
-      if (/whole copy|^f was changed here/.test(text)) this.reset.add(name);
+      if (text.includes("whole copy")) this.reset.add(name);
+      if (text.startsWith("f was changed here")) this.overlapped.add(name);
     };
     const isDeaf = this.#once(2);
     const durability = this.isLocal && name === "a" ? ("local" as const) : undefined;
@@ -271,7 +277,7 @@ export class Round implements AsyncDisposable {
     }
     if (how === "edit" || how === "undo" || there.length === 0) {
       const deed = this.#deed("tool", name, "edit f");
-      const into = inserting(`${name}-tool`, this.#token(deed, "f"));
+      const into = this.#inserting(deed, `${name}-tool`);
       return await this.#answer(deed, workspace =>
         workspace.edit(workspace.at("f"), bytes => Buffer.from(into(String(bytes)))),
       );
@@ -440,10 +446,19 @@ export class Round implements AsyncDisposable {
   #insert(deed: RoundDeed, section: string): void {
     const file = join(this.#machine(deed.machine).root, "f");
     this.events.push(`${deed.name} inserts into f`);
-    const text = inserting(section, this.#token(deed, "f"))(readFileSync(file, "utf8"));
+    const text = this.#inserting(deed, section)(readFileSync(file, "utf8"));
     const isReplaced = this.#once(2);
     writeFileSync(isReplaced ? `${file}.new` : file, text);
     if (isReplaced) renameSync(`${file}.new`, file);
+  }
+
+  #inserting(deed: RoundDeed, section: string): (text: string) => string {
+    const token = this.#token(deed, "f");
+    const isTitled = this.#overlaps && this.#once(6);
+    return text => {
+      const titled = isTitled ? text.replace(/^title.*/, `title by ${deed.name}`) : text;
+      return titled.replace(`${section}:\n`, `${section}:\n${token}\n`);
+    };
   }
 
   #destroy(root: string, place: string): void {
@@ -462,6 +477,7 @@ export class Round implements AsyncDisposable {
     this.#isRestarting = true;
     this.restarted.add(name);
     for (const deed of this.deeds) if (deed.machine === name) deed.isRecovered = true;
+    machine.line.isCut ||= this.#overlaps && this.#once(2);
     await machine.replica[Symbol.asyncDispose]();
     if (this.#once(3)) this.#putBack(name);
     await this.#start(name);
@@ -509,10 +525,6 @@ async function untilReached(action: () => Promise<void>): Promise<void> {
       await pause(50);
     }
   }
-}
-
-function inserting(section: string, token: string): (text: string) => string {
-  return text => text.replace(`${section}:\n`, `${section}:\n${token}\n`);
 }
 
 export function tokensIn(text: string): string[] {

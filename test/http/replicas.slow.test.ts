@@ -1,5 +1,5 @@
 // The program with --store, as two machines would start it, and the commands that look after a store.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { polyfs } from "../cli/program.ts";
@@ -111,5 +111,19 @@ describe("polyfs store", () => {
     const checked = run("check", "--store", store);
     expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining("missing object")]);
     expect(run("check").stderr).toContain("POLYFS_STORE");
+  });
+
+  it("finds no undamaged store, and no backup, in a directory that has none, and makes none there", () => {
+    const base = tree();
+    mkdirSync(join(base, "files"));
+    const run = (...args: readonly string[]) => polyfs(["store", ...args]);
+    for (const name of ["missing", "files"]) {
+      const at = join(base, name);
+      const there = { code: 1, stdout: "", stderr: expect.stringContaining(`there is no store in ${at}`) };
+      for (const verb of ["check", "list", "gc"]) expect(run(verb, "--store", at)).toMatchObject(there);
+      expect(run("export", join(base, "copy"), "--store", at)).toMatchObject(there);
+      expect(run("import", at, "--store", join(base, "copy"))).toMatchObject(there);
+    }
+    expect(readdirSync(base, { recursive: true })).toEqual(["files"]);
   });
 });

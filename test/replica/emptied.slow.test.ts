@@ -125,6 +125,35 @@ it("what is new in a restored directory is sent, and what was restored beside it
   expect(again.tree()).toEqual(b.tree());
 });
 
+it("what was restored is fetched although what is new does not fit into the store, and takes back nothing later", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", files, { durability: "local" });
+  const b = await fixture.machine("b");
+  cpSync(a.root, `${a.root} before`, { recursive: true });
+  await b.edit("f", () => "theirs\n");
+  await b.workspace.commit([{ kind: "remove", path: b.workspace.at("d"), recursive: true }]);
+  await a.replica.refresh("writes");
+  await stopWith(a, () => a.write("unsent", "8\n".repeat(10_000)));
+  cpSync(join(a.root, "unsent"), `${a.root} before/unsent`);
+  rmSync(a.root, { recursive: true });
+  renameSync(`${a.root} before`, a.root);
+  const again = await fixture.machine("a", {}, { maxBytes: 10_000 });
+  expect(again.text("f")).toBe("theirs\n");
+  expect(again.text("unsent")).toHaveLength(20_000);
+  rmSync(join(again.root, "unsent"));
+  await again.replica.publishChanges({ action: "run_command", client: "test" });
+  await b.replica.refresh("reads");
+  expect([b.text("f"), Object.keys(b.tree()).includes("d")]).toEqual(["theirs\n", false]);
+  expect(again.tree()).toEqual(b.tree());
+  // Nothing here was answered any more: what others do wins, as ever.
+  again.put("x/made", "by a program\n");
+  await b.write("x", "theirs\n");
+  await again.replica.publishChanges({ action: "run_command", client: "test" });
+  await b.replica.refresh("reads");
+  expect(b.text("x")).toBe("theirs\n");
+  expect(again.tree()).toEqual(b.tree());
+});
+
 it("the latest change that concerns a path says whether it was removed", async () => {
   const lost = async (paths: string[], ...history: Partial<RecordedFile>[][]) => {
     const changes = {

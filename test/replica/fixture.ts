@@ -18,7 +18,7 @@ import { openReplica } from "../../src/engine/replica/open-replica.ts";
 import type { Replica } from "../../src/engine/replica/replica.ts";
 import type { ReplicaOptions } from "../../src/engine/replica/replica-options.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
-import type { WorkspaceInfo, WorkspaceStore } from "../../src/engine/store/store.ts";
+import type { Entry, WorkspaceInfo, WorkspaceStore } from "../../src/engine/store/store.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Fixture implements AsyncDisposable {
@@ -92,7 +92,7 @@ export class Line {
   /** Is run before the store is asked anything. */
   beforeEach: () => Promise<void> = async () => {};
   /** Is run before an entry is appended. */
-  beforeAppend: () => Promise<void> = async () => {};
+  beforeAppend: (entry: Entry) => Promise<void> = async () => {};
   /** Is run after an entry was appended, before the answer. */
   afterAppend: () => Promise<void> = async () => {};
 
@@ -111,7 +111,7 @@ export class Line {
           };
         return async (...args: unknown[]) => {
           await this.beforeEach();
-          if (key === "append") await this.beforeAppend();
+          if (key === "append") await this.beforeAppend(args[2] as Entry);
           if (this.isCut) throw cut();
           if (key === "append" && this.refusesAs !== undefined)
             throw new Fault("store_unavailable", { reason: this.refusesAs, detail: "no changes" });

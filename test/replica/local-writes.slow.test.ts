@@ -39,9 +39,9 @@ const growing = new Set(["write", "link", "rename", "mkdir", "symlink", "copyFil
 
 describe("an edit beside another program", () => {
   const ways = {
-    "writes into the file": (file: string) => writeFileSync(file, "0\n1\n2\n"),
-    "replaces the file": (file: string) => {
-      writeFileSync(`${file}.new`, "0\n1\n2\n");
+    "writes into the file": (file: string, text = "0\n1\n2\n") => writeFileSync(file, text),
+    "replaces the file": (file: string, text = "0\n1\n2\n") => {
+      writeFileSync(`${file}.new`, text);
       renameSync(`${file}.new`, file);
     },
   };
@@ -88,6 +88,35 @@ describe("an edit beside another program", () => {
     expect(b.text("f")).toBe("1\n2\nedited\n");
     await a.replica.publishChanges({ action: "run", client: "" });
     await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(a.tree());
+  });
+
+  it("leaves what was sent of the program, where what it wrote after that gives way to the edit", async () => {
+    await using fixture = new Fixture();
+    const warned: string[] = [];
+    const a = await fixture.machine(
+      "a",
+      { f: "title\n1\n2\nend\n", g: "" },
+      { warn: message => warned.push(message) },
+      line => {
+        line.isDeaf = true;
+      },
+    );
+    const b = await fixture.machine("b");
+    const put = (text: string) => ways["replaces the file"](join(a.root, "f"), text);
+    const moments = [
+      () => put("title by a program\n1\n2\nfirst\nend\n"),
+      () => put("title by a program\n1\n2\nfirst\nsecond\nend\n"),
+      () => b.edit("g", () => "from b\n"),
+    ];
+    a.line.beforeAppend = async () => void (await moments.shift()?.());
+    await expect(a.edit("f", text => text.replace(/^title.*/, "edited"))).rejects.toMatchObject({
+      code: "not_applied",
+    });
+    expect(warned).toEqual([expect.stringContaining("f was changed here and by revision")]);
+    await a.replica.publishChanges({ action: "run", client: "" });
+    await b.replica.refresh("reads");
+    expect(b.text("f")).toBe("edited\n1\n2\nfirst\nend\n");
     expect(b.tree()).toEqual(a.tree());
   });
 

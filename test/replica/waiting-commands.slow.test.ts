@@ -143,3 +143,108 @@ it("what does not fit is not tried again with every call, and is sent by a start
   await b.replica.refresh("writes");
   expect(b.text("answered.txt")).toHaveLength(20_000);
 });
+
+it("are sent by the next start if the server ends while it sends them, and the store fails again", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const first = commandOn(a, "first", "f.txt");
+  a.put("f.txt", lines.replace("one", "first"));
+  a.line.isCut = true;
+  expect(await first.end()).toEqual(refused);
+  let go = () => {};
+  const held = new Promise<void>(resolve => {
+    go = resolve;
+  });
+  const isSending = new Promise<void>(resolve => {
+    a.line.beforeAppend = () => {
+      resolve();
+      return held;
+    };
+  });
+  a.line.isCut = false;
+  await isSending;
+  a.line.isCut = true;
+  const ended = a.replica[Symbol.asyncDispose]();
+  await new Promise(setImmediate);
+  go();
+  await ended;
+  await a.workspace.settled();
+  const again = await fixture.machine("a");
+  await b.replica.refresh("reads");
+  expect(b.text("f.txt")).toBe(lines.replace("one", "first"));
+  expect(again.tree()).toEqual(b.tree());
+});
+
+it("what no command did is tried again as one entry, however long the store takes no changes", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const sent = new Set<string>();
+  a.line.beforeAppend = async ({ id }) => void sent.add(id);
+  a.line.refusesAs = "full";
+  for (let turn = 0; turn < 5; turn++) {
+    a.put("log.txt", "a program goes on\n".repeat(turn + 1));
+    expect(await commandOn(a, `c${turn}`, "none.txt").end()).toContain("rejected");
+    await expect(a.edit("log.txt", text => `${text}an edit\n`)).rejects.toThrow();
+  }
+  expect(sent.size).toBe(1);
+  a.line.refusesAs = undefined;
+  await vi.waitFor(async () => {
+    await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(a.tree());
+  }, patience);
+});
+
+it("one with more files than an entry holds is tried again as the entries it began as", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  const sent = new Set<string>();
+  a.line.beforeAppend = async ({ id }) => {
+    sent.add(id);
+    if (sent.size > 1) a.line.refusesAs = "full";
+  };
+  for (let n = 0; n < 600; n++) a.put(`d/${n}`, "made\n");
+  expect(await commandOn(a, "first", ...Array.from({ length: 600 }, (_, n) => `${n}`), "d").end()).toEqual(
+    refused,
+  );
+  for (let turn = 0; turn < 5; turn++)
+    await expect(a.replica.publishChanges({ action: "run_command", client: "other" })).rejects.toThrow();
+  expect(sent.size).toBe(2);
+  a.line.beforeAppend = async () => {};
+  a.line.refusesAs = undefined;
+  await vi.waitFor(async () => {
+    await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(a.tree());
+  }, patience);
+});
+
+it("arrive where another machine has moved or copied their files meanwhile, under their own ids", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "d/f.txt": lines, "d/g.txt": lines });
+  const b = await fixture.machine("b");
+  const [first, second] = [commandOn(a, "first", "d", "f.txt"), commandOn(a, "second", "d", "g.txt")];
+  a.line.isCut = true;
+  a.put("d/f.txt", lines.replace("one", "first"));
+  expect(await first.end()).toEqual(refused);
+  a.put("d/g.txt", lines.replace("one", "second"));
+  expect(await second.end()).toEqual(refused);
+  const path = (name: string) => b.workspace.at(name);
+  await b.workspace.commit([{ kind: "move", from: path("d"), to: path("e") }]);
+  await b.workspace.commit([{ kind: "copy", from: path("e/f.txt"), to: path("copy.txt") }]);
+  await b.workspace.commit([{ kind: "move", from: path("e"), to: path("h") }]);
+  a.line.isCut = false;
+  await vi.waitFor(async () => {
+    await b.replica.refresh("writes");
+    expect(b.tree()).toEqual(a.tree());
+    expect(b.text("h/g.txt")).toBe(lines.replace("one", "second"));
+  }, patience);
+  expect(b.text("h/f.txt")).toBe(lines.replace("one", "first"));
+  const made = (await listChanges(b.workspace, { limit: 10 })).map(({ id, client }) => [id, client]);
+  expect(made).toContainEqual([first.id, "first"]);
+  expect(made).toContainEqual([second.id, "second"]);
+  expect(made.some(([, client]) => client === "")).toBe(false);
+  await undo(b.workspace, { change: first.id });
+  expect([b.text("h/f.txt"), b.text("copy.txt")]).toEqual([lines, lines]);
+});

@@ -168,6 +168,10 @@ export function storeSuite(
         "no_parent",
       );
       expect(await store.create({ name: "x", parent: { workspace: "00", revision: 0 } })).toBe("no_parent");
+      await store.drop(base.id);
+      expect(await store.create({ name: "x", parent: { workspace: base.id, revision: 1 } })).toBe(
+        "no_parent",
+      );
     });
 
     it("collects unreferenced objects, and none that a writer is about to reference", async () => {
@@ -199,6 +203,28 @@ export function storeSuite(
       await fixture.age(2 * hour);
       expect(await store.collect({ graceMs: hour })).toMatchObject({ workspaces: 2, objects: 1 });
       expect(await found(store.check())).toEqual([]);
+    });
+
+    it("keeps an object that was put again, as if it were new", async () => {
+      await using fixture = await place();
+      await using store = await fixture.open();
+      const [again, once] = [object("again"), object("once")];
+      const { id } = await created(store, "a");
+      await store.put([again, once]);
+      await fixture.age(2 * hour);
+      await store.put([again]);
+      expect(await store.collect({ graceMs: hour })).toMatchObject({ objects: 1 });
+      expect(await store.append(id, 0, entry("again", [again]))).toMatchObject({ revision: 1 });
+    });
+
+    it("lists workspaces in the order of their names", async () => {
+      await using fixture = await place();
+      await using store = await fixture.open();
+      const names = ["b", "a", "C", "a-b", "a.b", "ab"];
+      for (const name of names) await created(store, name);
+      expect((await store.list()).map(({ name }) => name)).toEqual(names.toSorted());
+      for (const { id } of await store.list()) await store.drop(id);
+      expect((await store.list({ dropped: true })).map(({ name }) => name)).toEqual(names.toSorted());
     });
 
     it("counts bytes from all writers against a limit", async () => {

@@ -287,6 +287,33 @@ describe("a shared workspace that callers enter", () => {
   );
 });
 
+it("a caller whose grant ends at any moment while its workspace is opened is refused", async () => {
+  let refused = 0;
+  for (let moment = 1; ; moment++) {
+    const { engine, line } = await served();
+    using places = new WorkspacePrincipals(engine, false);
+    let opened = 0;
+    const principal = new Principal({
+      ...caller(engine).is,
+      get browses() {
+        if (++opened > 10) throw new Error("it is opened again and again");
+        return true;
+      },
+    });
+    let questions = 0;
+    line.beforeEach = async () => {
+      if (++questions === moment) principal.end();
+    };
+    const entered = await places.for(principal, "main").catch((error: unknown) => error);
+    if (entered instanceof Refusal) {
+      expect(entered.status, `ended before question ${moment}`).toBe(401);
+      refused++;
+    } else expect(entered, `ended before question ${moment}`).toBeInstanceOf(Principal);
+    if (questions < moment) break;
+  }
+  expect(refused).toBeGreaterThan(1);
+});
+
 it("two servers merge one fork at the same time, again and again, and neither is refused", async () => {
   const { base, engine, workspaces } = await served();
   const store = new DirectoryStore(join(base, "store"));

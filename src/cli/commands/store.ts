@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { copyStore } from "../../engine/store/copy-store.ts";
 import {
   migrateStore,
+  openExistingStore,
   openWorkspaceStore,
   type StoreAddress,
   shownAddress,
@@ -71,7 +72,7 @@ async function migrate(given: Given): Promise<number> {
 }
 
 async function check(given: Given): Promise<number> {
-  await using opened = await openWorkspaceStore(storeOf(given));
+  await using opened = await openExistingStore(storeOf(given));
   const found = [];
   for await (const damage of opened.check()) found.push(damage);
   const lines = found.map(
@@ -89,7 +90,7 @@ async function gc(given: Given): Promise<number> {
     throw new UsageError(
       `--grace needs a time such as 2h or 7d, of 10m or more, not ${JSON.stringify(wanted)}`,
     );
-  await using opened = await openWorkspaceStore(storeOf(given));
+  await using opened = await openExistingStore(storeOf(given));
   const dryRun = given.own.has("dry-run");
   const { workspaces, objects, bytes } = await opened.collect({ graceMs, dryRun });
   const what = `${workspaces} dropped workspaces and ${objects} objects (${humanSize(bytes)})`;
@@ -101,7 +102,7 @@ async function gc(given: Given): Promise<number> {
 }
 
 async function list(given: Given): Promise<number> {
-  await using opened = await openWorkspaceStore(storeOf(given));
+  await using opened = await openExistingStore(storeOf(given));
   const all = await opened.list();
   const lines = all.map(({ name, revision, bytes }) => `${name}\trevision ${revision}\t${humanSize(bytes)}`);
   return await told(given, { workspaces: all }, lines.length > 0 ? lines.join("\n") : "no workspaces");
@@ -110,9 +111,10 @@ async function list(given: Given): Promise<number> {
 async function copy(given: Given, verb: "export" | "import"): Promise<number> {
   const directory = given.operands[1];
   if (directory === undefined) throw new UsageError(`polyfs store ${verb} needs a DIR`);
-  await using shared = await openWorkspaceStore(storeOf(given));
-  await using local = await openWorkspaceStore({ store: resolve(directory) });
-  const [from, to] = verb === "export" ? [shared, local] : [local, shared];
+  const [shared, local] = [storeOf(given), { store: resolve(directory) }];
+  const [source, target] = verb === "export" ? [shared, local] : [local, shared];
+  await using from = await openExistingStore(source);
+  await using to = await openWorkspaceStore(target);
   const done = await copyStore(from, to);
   const { workspaces, entries, objects } = done;
   return await told(given, done, `${workspaces} workspaces, ${entries} entries, ${objects} objects copied`);

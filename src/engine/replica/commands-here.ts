@@ -1,4 +1,4 @@
-// The commands that run in the directory of a replica: who wrote what they leave there, and what each is told.
+// The commands that run in the directory of a replica: who wrote what they leave there, and what the answer of each says.
 import type { By } from "../workspace/archive/log.ts";
 import { RelatedPaths } from "../workspace/within.ts";
 

@@ -30,3 +30,7 @@ export function* entryParts(operations: readonly Operation[]): Generator<EntryPa
 export function hashesOf(operations: readonly Operation[]): ReadonlySet<string> {
   return new Set(operations.flatMap(one => ("hash" in one && one.hash !== undefined ? [one.hash] : [])));
 }
+
+export function pathsOf(operations: readonly Operation[]): string[] {
+  return operations.flatMap(one => ("from" in one ? [one.from, one.at] : [one.at]));
+}

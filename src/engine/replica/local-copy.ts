@@ -43,7 +43,7 @@ interface ApplyOptions {
   readonly bases?: Publication["bases"] | undefined;
   /**
    * What was changed here was answered, perhaps to several callers: of a file, only the lines that overlap give way. A
-   * command's work gives way as a whole: the command is told. Half of what it wrote may be useless.
+   * command's work gives way as a whole, and its answer says so. Half of what it wrote may be useless.
    */
   readonly holdsAnswered?: boolean;
   /** Default: what the history cannot keep is lost. */

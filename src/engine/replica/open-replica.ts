@@ -51,7 +51,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
       if (typeof made === "string") continue; // another replica was faster
       const replica = new Replica(store, made.id, copy, note, options);
       try {
-        if (found === undefined) await replica.import({ action: "import", client: "" });
+        if (found === undefined) await replica.start.import({ action: "import", client: "" });
         else await materialise(replica, copy, note, options, found);
         note.workspace = made.id;
         replica.follow();
@@ -117,26 +117,26 @@ async function materialise(
   const isKnown = note.workspace === replica.id;
   if (!isKnown && !isOwn && (await copy.unapplied(replica.state)).length > 0)
     throw new Fault("not_empty", { path: copy.root });
-  await replica.replayOrigin(info.parent);
+  await replica.start.replayOrigin(info.parent);
   const unsentSince = isKnown ? note.unsentSince : undefined;
   if (unsentSince !== undefined && (await hasEntry(store, info, unsentSince))) {
-    await replica.replay(unsentSince.revision);
+    await replica.start.replay(unsentSince.revision);
     // Applied, and the process died before it noted that.
-    await replica.replayKnown(info.revision);
-    return await replica.recover(info.parent);
+    await replica.start.replayKnown(info.revision);
+    return await replica.start.recover(info.parent);
   }
   // The store has lost the entry that unsent changes build on. Compared with another one, they would revert it.
-  replica.forgetUnsent();
+  replica.start.forgetUnsent();
   // A directory that is only half filled when the process dies is known at the next start.
   note.workspace = replica.id;
   // The first content is not a change that could be undone.
   const first = (await completeAt(store, info)) ?? 0;
-  await replica.replay(Math.max(first, info.revision - recentChanges));
+  await replica.start.replay(Math.max(first, info.revision - recentChanges));
   if (isKnown) {
-    await replica.replayKnown(info.revision);
-    await replica.setAside();
+    await replica.start.replayKnown(info.revision);
+    await replica.start.setAside();
   }
-  await replica.fill();
+  await replica.start.fill();
 }
 
 /** Whether a place that was noted is in the log. If not, the store has lost it, and others may have written since. */

@@ -18,6 +18,8 @@ export class UnsentChanges {
   #forgetting: NodeJS.Timeout | undefined;
   /** Changes of others were applied over them, so the difference between directory and log is sent. */
   mixed = false;
+  /** Commands have changed files, and were told that the others get these later. */
+  commandsWait = false;
 
   constructor(note: ReplicaNote) {
     this.#note = note;
@@ -75,7 +77,7 @@ export class UnsentChanges {
   /** The directory holds what the log says, and nothing else. */
   forget(): void {
     clearTimeout(this.#forgetting);
-    if (!this.#isNoted || !this.isEmpty) return;
+    if (!this.#isNoted || !this.isEmpty || this.commandsWait) return;
     this.#isNoted = false;
     this.#note.noteUnsent(undefined);
   }

@@ -16,6 +16,19 @@ export async function openWorkspaceStore(address: StoreAddress): Promise<Workspa
   return tracedStore(await opened(address));
 }
 
+/**
+ * The same for one that is there already: a new and empty one would seem to be a store without damage, or a complete
+ * backup. Only a directory would be made. Faults: `store_unavailable`.
+ */
+export async function openExistingStore(address: StoreAddress): Promise<WorkspaceStore> {
+  const { store } = address;
+  if (kindOfStore(store) === "directory") {
+    const { DirectoryStore } = await import("./directory/directory-store.ts");
+    if (!DirectoryStore.isAt(store)) throw invalid(`there is no store in ${store}`);
+  }
+  return await openWorkspaceStore(address);
+}
+
 async function opened({ store, objects }: StoreAddress): Promise<WorkspaceStore> {
   const kind = kindOfStore(store);
   if (objects !== undefined && kind !== "postgres")

@@ -44,6 +44,11 @@ export class DirectoryStore implements WorkspaceStore {
     });
   }
 
+  /** Whether there is one in this directory. */
+  static isAt(path: string): boolean {
+    return guardedNow(() => Registry.isAt(path));
+  }
+
   has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> {
     return guarded(async () => {
       const there = new Set<Hash>();

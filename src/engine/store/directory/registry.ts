@@ -37,6 +37,10 @@ export class Registry {
     this.#listing = new LivingIndex(join(path, "listing"), this.#names);
   }
 
+  static isAt(path: string): boolean {
+    return sys.lstat(join(path, "workspaces"))?.isDirectory() ?? false;
+  }
+
   async create({ name, parent, about = {} }: Creation): Promise<WorkspaceInfo | "exists" | "no_parent"> {
     if (parent !== undefined) {
       const origin = this.info(parent.workspace);
