@@ -6,10 +6,12 @@ import { runOutBesideOthers } from "./few-handles.ts";
 import { killAtRandom } from "./killed.ts";
 import { restartElsewhere } from "./namespaces.ts";
 import { notRun } from "./not-run.ts";
+import { takeDisksAway } from "./remounts.ts";
 import { damageState, fillState } from "./state.ts";
 import { removeStuck } from "./stuck.ts";
 import { endAtWork, runOutOfHandles, workTogether } from "./together.ts";
 import { failBelow } from "./traced.ts";
+import { removeTreesOfUsers } from "./users.ts";
 
 export const fault: Suite = {
   name: "fault",
@@ -29,6 +31,8 @@ export const fault: Suite = {
     await fillState(trial);
     await restartElsewhere(trial);
     await removeStuck(trial);
+    await removeTreesOfUsers(trial);
+    await takeDisksAway(trial);
     await failBelow(trial);
     await killAtRandom(trial, trial.long ? 200 : 8);
     const end = Date.now() + (trial.minutes ?? 0) * 60_000;

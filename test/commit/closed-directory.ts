@@ -25,7 +25,7 @@ async function changesBy(command: () => void): Promise<string[]> {
 }
 
 const closed = await changesBy(() => chmodSync(join(inside, "d"), 0o300));
-const covered = restrictedIn(workspace).map(({ handle, seen }) => [
+const covered = (await restrictedIn(workspace)).map(({ handle, seen }) => [
   handle.whereabouts().slice(inside.length + 1),
   seen,
 ]);

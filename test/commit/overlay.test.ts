@@ -152,14 +152,27 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs permission to 
   });
 
   it("is known to recovery after its first change, also when a container is started again", () => {
-    using overlay = new Overlay({ "d/in/x": "x", "e/x": "x" });
+    using overlay = new Overlay({ "d/in/x": "x" });
     const record = { at: overlay.path("d/in"), ...marksOf(lstatSync(overlay.path("d/in"))) };
     writeFileSync(overlay.path("d/in/y"), "y");
     expect(lstatSync(overlay.path("d/in")).birthtimeMs).not.toBe(record.born);
+    mkdirSync(overlay.path("e"));
     const mountedAgain = { ...record, device: record.device + 1 };
     using found = openRecorded(mountedAgain, true);
     expect(found?.whereabouts()).toBe(record.at);
     expect(openRecorded({ ...mountedAgain, at: overlay.path("e") }, true)).toBeUndefined();
+  });
+
+  it("is known by its birth where layers on several disks get new numbers", () => {
+    using overlay = new Overlay({});
+    mkdirSync(overlay.path("d"));
+    const { ino, ...marks } = lstatSync(overlay.path("d"));
+    const record = { at: overlay.path("d"), ...marksOf({ ...marks, ino: ino + 1 }) };
+    for (const sameBoot of [true, false]) {
+      using found = openRecorded(record, sameBoot);
+      expect(found?.whereabouts()).toBe(record.at);
+      expect(openRecorded({ ...record, born: 1 }, sameBoot)).toBeUndefined();
+    }
   });
 
   it("is complete or gone after a kill in the middle of its removal", async () => {

@@ -9,7 +9,7 @@ import type { ChangeRecord } from "../../src/engine/workspace/archive/log.ts";
 import { keyOf } from "../../src/engine/workspace/commit/key.ts";
 import { openRecorded } from "../../src/engine/workspace/disk/held-directories.ts";
 import { compareTrees } from "../../src/engine/workspace/footprint/compare-trees.ts";
-import { rootsInSandboxes } from "../../src/engine/workspace/footprint/running-commands.ts";
+import { runningSandboxes } from "../../src/engine/workspace/footprint/running-commands.ts";
 import { snapshotTree } from "../../src/engine/workspace/footprint/tree-snapshot.ts";
 import { Handle } from "../../src/engine/workspace/handle.ts";
 import { restrictedIn } from "../../src/engine/workspace/restricted.ts";
@@ -42,9 +42,9 @@ const questions: Record<string, () => unknown> = {
     clearClaims(claims);
     return claimsIn(claims);
   },
-  "the directories that sandboxes show": () => rootsInSandboxes(state),
-  "what a sandbox must cover": () => {
-    const found = restrictedIn(ruled);
+  "the directories that sandboxes show": () => runningSandboxes(state).map(({ roots }) => roots),
+  "what a sandbox must cover": async () => {
+    const found = await restrictedIn(ruled);
     const shown = found.map(({ handle, seen }) => [handle.whereabouts(), seen]);
     for (const one of found) one[Symbol.dispose]();
     return shown;

@@ -1,11 +1,24 @@
 // A tree of which something cannot be removed is refused before anything is touched, and leaves nothing under a
 // temporary name.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
+import { purge } from "../../src/engine/workspace/commit/purge.ts";
 import { refuseStuck } from "../../src/engine/workspace/commit/removable.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Handle } from "../../src/engine/workspace/handle.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture } from "./fixture.ts";
@@ -121,6 +134,65 @@ describe.skipIf(!mayMount)("a tree and other mounts (needs permission to mount)"
       await unmount(join(fixture.inside, "disk"));
     }
   });
+});
+
+describe.skipIf(process.geteuid?.() !== 0)("another user's directory (needs root, to be two users)", () => {
+  /** Removes a tree as a user who owns all of it but `theirs`. */
+  function removedAs(
+    user: number,
+    theirs: { readonly mode: number; readonly holds?: string; readonly in: number },
+  ) {
+    const base = mkdtempSync(join(tmpdir(), "polyfs-users-"));
+    try {
+      for (const name of ["d", "d/in", "d/in/theirs"]) mkdirSync(join(base, name));
+      for (const name of ["", "d", "d/in"]) chownSync(join(base, name), user, user);
+      if (theirs.holds !== undefined) writeFileSync(join(base, "d/in/theirs", theirs.holds), "");
+      chmodSync(join(base, "d/in/theirs"), theirs.mode);
+      chmodSync(join(base, "d/in"), theirs.in);
+      process.seteuid?.(user);
+      try {
+        using handle = Handle.open(base);
+        purge(handle, "d");
+      } finally {
+        process.seteuid?.(0);
+      }
+      return readdirSync(base);
+    } finally {
+      rmSync(base, { recursive: true });
+    }
+  }
+
+  it("goes with a tree if it is empty, though it cannot be renamed", () => {
+    expect(removedAs(65534, { mode: 0o755, in: 0o755 })).toEqual([]);
+  });
+
+  it("goes with a tree if it is writable, and the one above it is closed", () => {
+    expect(removedAs(65534, { mode: 0o777, holds: "x", in: 0o555 })).toEqual([]);
+  });
+});
+
+it("an empty directory that takes the place of a file while that is asked about stays", async () => {
+  using fixture = new Fixture({ "d/a": "a", "d/b": "b" });
+  fixture.at("d");
+  const { rmdir } = sys;
+  let swapped = false;
+  sys.rmdir = address => {
+    if (!swapped && String(address).endsWith("/a")) {
+      swapped = true;
+      unlinkSync(join(fixture.inside, "d/a"));
+      mkdirSync(join(fixture.inside, "d/a"));
+    }
+    rmdir(address);
+  };
+  let commit: Awaited<ReturnType<Fixture["commit"]>>;
+  try {
+    commit = await fixture.commit([{ kind: "remove", path: fixture.at("d"), recursive: true }]);
+  } finally {
+    sys.rmdir = rmdir;
+  }
+  expect([swapped, fixture.tree()]).toEqual([true, {}]);
+  await undo(fixture.workspace, { change: commit.id });
+  expect(fixture.tree()).toEqual({ "d/": "/", "d/a/": "/", "d/b": "b" });
 });
 
 it.skipIf(process.geteuid?.() !== 0)("what another user has in a sticky directory of theirs is stuck", () => {

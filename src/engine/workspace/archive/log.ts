@@ -95,7 +95,7 @@ export interface ChangeRecord extends By {
   readonly looks?: readonly PathLooks[];
 }
 
-/** A path in both looks of a command at the tree. */
+/** A path as it was before a command and as it is afterwards. */
 export interface PathLooks {
   readonly at: string;
   /** When it was looked at: begin and end, by `clock`. */

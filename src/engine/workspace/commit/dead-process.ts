@@ -1,6 +1,6 @@
 // The remains of a dead process: its folder with its journals, and the state of each of its commits.
 import { join } from "node:path";
-import { HeldDirectories } from "../disk/held-directories.ts";
+import { type FoundDirectory, HeldDirectories } from "../disk/held-directories.ts";
 import { namesIn } from "../disk/if-there.ts";
 import { isTemporaryName } from "../disk/temporary.ts";
 import type { OpenDirectories } from "./granted-directories.ts";
@@ -23,8 +23,10 @@ export interface DeadProcess {
   readonly past: readonly JournalledCommit[];
   readonly unflushed: Unflushed;
   readonly settled: JournalledCommit[];
-  /** Commits in roots that this process was not granted. */
+  /** Commits in roots that this process was not granted, or on disks that are away. */
   readonly others: JournalledCommit[];
+  /** The latter, each with a directory that shows when its disk is back. */
+  readonly away: Map<JournalledCommit, FoundDirectory>;
   readonly failed: JournalledCommit[];
 }
 
@@ -41,7 +43,16 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
   const all = journalledCommits(journals.flat()).filter(({ intent }) => isSound(intent));
   const commits = all.filter(({ state }) => state !== "settled");
   const past = all.filter(({ state }) => state === "settled");
-  return { folder, commits, past, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
+  return {
+    folder,
+    commits,
+    past,
+    unflushed: new Unflushed(),
+    settled: [],
+    others: [],
+    away: new Map(),
+    failed: [],
+  };
 }
 
 /**
@@ -49,7 +60,7 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
  * `keep`, its commits are still needed to judge those of other folders.
  */
 export function leave(
-  { folder, commits, others }: DeadProcess,
+  { folder, commits, others, away }: DeadProcess,
   done: readonly JournalledCommit[],
   state: StateDirectory,
   open: OpenDirectories,
@@ -60,9 +71,10 @@ export function leave(
     state.bury(folder);
     return;
   }
-  const locked = isNoted(folder, done, state.key) ? left : commits;
+  // Nothing can change on a disk that is away; when it is back, its commits are recovered before the next look.
+  const locked = (isNoted(folder, done, state.key) ? left : commits).filter(one => !away.has(one));
   state.giveBack(folder, new Set(locked.flatMap(journalled => locksNow(journalled, open))));
-  if (left.length === others.length && !keep) state.pass(folder);
+  if (left.length === others.length && !keep && away.size === 0) state.pass(folder);
 }
 
 /**

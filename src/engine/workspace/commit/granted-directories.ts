@@ -1,13 +1,16 @@
 // The directories that a journal names, as recovery may use them: only those in a root that this process may write to,
 // found and judged as for any other change.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { type FoundDirectory, isDirectoryOf, openRecorded } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
+import { sys } from "../disk/syscalls.ts";
+import { ifAllowed } from "../errno.ts";
 import { bytesOf, display, type Handle } from "../handle.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
-import { resolvePath } from "../resolve.ts";
+import { resolveExisting, resolvePath } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
+import { isDisk } from "../system/mounts.ts";
 import type { JournalledCommit } from "./journalled-commit.ts";
 import type { PowerCut } from "./power-cut.ts";
 import type { StateDirectory } from "./state.ts";
@@ -15,12 +18,22 @@ import type { StateDirectory } from "./state.ts";
 /** A commit worked in a directory that this process may not write to, so another process must recover it. */
 export class NotGranted extends Error {}
 
+/** The disk that a directory was on is not there: nothing tells what became of it until that is mounted again. */
+export class DiskAway extends NotGranted {
+  readonly record: FoundDirectory;
+
+  constructor(record: FoundDirectory) {
+    super();
+    this.record = record;
+  }
+}
+
 /** Opens a directory as a commit knew it. */
 export type OpenDirectories = (journalled: {
   readonly intent: Pick<JournalledCommit["intent"], "boot" | "id">;
 }) => (record: FoundDirectory) => Handle | undefined;
 
-/** Opens the directories of a commit. Undefined if one is gone or has been replaced. */
+/** Opens the directories of a commit. Undefined if one is gone or has been replaced. Throws where that is not known. */
 export function openGranted(
   state: StateDirectory,
   roots: readonly Root[],
@@ -32,14 +45,35 @@ export function openGranted(
       if (record.aside) return openRecorded({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
       const path = grantedPath(roots, record);
       const handle = landed(roots, path, state);
-      if (handle === undefined) return undefined;
-      const stat = handle.stat();
-      const isRemade = !sameBoot && stat.isDirectory() && outage.mayBeRemade(record.at, intent);
-      if (isRemade || isDirectoryOf(handle, record, sameBoot)) return handle;
-      handle.close();
+      const isRemade = () =>
+        !sameBoot && handle?.stat().isDirectory() === true && outage.mayBeRemade(record.at, intent);
+      if (handle !== undefined && (isRemade() || isDirectoryOf(handle, record, sameBoot))) return handle;
+      using there = handle ?? nearest(roots, path);
+      if (there !== undefined && isOnOtherDisk(there, record)) throw new DiskAway(record);
       return undefined;
     };
   };
+}
+
+/** The directory above a missing one. Undefined where something else is on the way. */
+function nearest(roots: readonly Root[], path: WorkspacePath): Handle | undefined {
+  try {
+    return resolveExisting(roots, path).resolved.handle;
+  } catch (error) {
+    if (Fault.is(error, "too_many_open_files") || !(error instanceof Fault)) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Whether what is at the place of a directory, or above it, is on another disk. Devices without a disk, such as those of
+ * overlayfs, get new numbers. Another disk may get the same number; its top is at the place of a directory then.
+ */
+function isOnOtherDisk(there: Handle, { at, device, inode }: FoundDirectory): boolean {
+  const { dev, ino } = there.stat();
+  if (dev !== device) return isDisk(dev) || isDisk(device);
+  if (ino !== inode || there.whereabouts() !== at) return false;
+  return ifAllowed(() => sys.lstat(Buffer.from(dirname(at), "latin1")))?.dev !== dev;
 }
 
 function grantedPath(roots: readonly Root[], { at }: FoundDirectory): WorkspacePath {

@@ -13,7 +13,7 @@ import { kindOf } from "../stat.ts";
 import { freeBelow } from "../system/free-space.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitPlan, Doomed, Stats } from "./commit-plan.ts";
-import { refuseMounted, refuseStuck } from "./removable.ts";
+import { refuseClosed, refuseMounted, refuseStuck } from "./removable.ts";
 
 type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
 
@@ -81,13 +81,24 @@ async function refuseInTree(
     const inside = insideOf(name);
     throw new Fault("irrevocable", { path: given, ...(inside !== "" && { inside }), ...loss });
   };
+  /** Undefined for a directory that may not be read, where that is a loss. */
+  const namesIn = (handle: Handle, path: string): Buffer[] | undefined => {
+    try {
+      return system(path, () => sys.names(handle.address));
+    } catch (error) {
+      if (budget.limits && Fault.is(error, "permission_denied")) return undefined;
+      throw error;
+    }
+  };
   const enter = (address: Address, name: string, length: number) => {
+    const path = name === "" ? given : `${given}/${insideOf(name)}`;
     const handle = system(given, () => Handle.open(address, { follow: false }));
     try {
-      open.push({ handle, name, left: system(given, () => entriesOf(handle)), length });
+      const left = namesIn(handle, path) ?? refuse(name, { reason: "unreadable" });
+      if (left.length > 0) refuseClosed(handle, path);
+      open.push({ handle, name, left, length });
     } catch (error) {
       handle.close();
-      if (budget.limits && Fault.is(error, "permission_denied")) refuse(name, { reason: "unreadable" });
       throw error;
     }
     if (open.length === 1) refuseMounted(handle, inside => `${given}/${inside}`);
@@ -115,15 +126,6 @@ async function refuseInTree(
   } finally {
     for (const { handle } of open) handle.close();
   }
-}
-
-/** The names in a directory that can be emptied. Only its owner can make it writable. */
-function entriesOf(handle: Handle): Buffer[] {
-  const names = sys.names(handle.address);
-  const user = process.geteuid?.();
-  if (user !== undefined && user !== 0 && names.length > 0 && handle.stat().uid !== user)
-    sys.access(handle.address, constants.W_OK | constants.X_OK);
-  return names;
 }
 
 function lossOf(address: Address, stat: Stats, budget: Budget): Loss | undefined {

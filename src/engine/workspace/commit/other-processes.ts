@@ -6,10 +6,13 @@ import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
+import { openRecorded } from "../disk/held-directories.ts";
 import { namesIn } from "../disk/if-there.ts";
 import { isThisProcess } from "../disk/process-identity.ts";
 import { sys } from "../disk/syscalls.ts";
+import { unlessFailing } from "../errno.ts";
 import { watchSocket } from "./liveness-socket.ts";
+import type { AwaitedDirectory } from "./recover.ts";
 import { isFirstOfBoot } from "./restored-names.ts";
 import { identityAt, isDead, socketsOf } from "./state.ts";
 
@@ -20,6 +23,8 @@ const mostWatched = 64;
  * commit within this time, reads see what they would see if it were still running.
  */
 const freshMs = 4;
+/** How soon a disk is looked at again that is back, and does not hold what was left, seen from this process's roots. */
+const lookAgainMs = 60_000;
 const pauseMs = 1000; // after a recovery or a connection that failed: it must not slow down every read
 
 export class OtherProcesses {
@@ -33,6 +38,9 @@ export class OtherProcesses {
    * connection and closes it, over and over. Until then every read checks it.
    */
   readonly #retryAt = new Map<string, number>();
+  #awaited: readonly AwaitedDirectory[] = [];
+  /** The directories that were back, each with when it may be looked at again. */
+  readonly #back = new Map<string, number>();
   #watched = 0;
   #isFirstLook = true;
   #mark: DirectoryStamp | undefined;
@@ -52,6 +60,7 @@ export class OtherProcesses {
     const began = clock();
     if (began < this.#freshUntil || began < this.#pausedUntil) return;
     try {
+      if (this.#awaited.some(one => this.#isBack(one, began))) this.reconsider();
       const stat = sys.lstat(this.#processes);
       const isKnown = stat === undefined || (this.#mark !== undefined && isSame(stat, this.#mark));
       if (isKnown && !this.#hasUnwatched) {
@@ -68,11 +77,28 @@ export class OtherProcesses {
     }
   }
 
-  /** After this process has been granted more than before. */
+  /** Directories on disks that are away: when one is back, there is more to recover. */
+  expect(awaited: readonly AwaitedDirectory[]): void {
+    this.#awaited = awaited;
+  }
+
+  /** After this process has been granted more than before, or a disk is back. */
   reconsider(): void {
+    this.#awaited = [];
     this.#known.clear();
     this.#mark = undefined;
     this.#freshUntil = 0;
+  }
+
+  /** A root that a disk is mounted over still is what it was: then recovery does not find what is back at its path. */
+  #isBack({ record, sameBoot }: AwaitedDirectory, now: number): boolean {
+    const name = `${record.device}:${record.inode}:${record.at}`;
+    if (now < (this.#back.get(name) ?? 0)) return false;
+    const directory = unlessFailing(() => openRecorded(record, sameBoot));
+    directory?.close();
+    if (directory === undefined) return false;
+    this.#back.set(name, now + lookAgainMs);
+    return true;
   }
 
   #meet(): void {

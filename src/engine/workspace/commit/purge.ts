@@ -101,7 +101,7 @@ function* emptying(top: Handle): Generator<DoomedFile | undefined> {
 
 /**
  * Moves the directory `from` up, from `parent` to `top`. Both and the directory itself have to be writable. False if
- * the file system does not rename it.
+ * the file system does not rename it, or if it is another user's: an empty one can be removed all the same.
  */
 function isLifted(from: Address, parent: Handle, top: Handle, name: string): boolean {
   using directory = Handle.open(from, { follow: false });
@@ -110,7 +110,7 @@ function isLifted(from: Address, parent: Handle, top: Handle, name: string): boo
     writable(parent, () => writable(top, () => writable(directory, lift)));
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EXDEV") return false;
+    if (["EXDEV", "EACCES", "EPERM"].includes(errnoOf(error) ?? "")) return false;
     throw error;
   }
 }
@@ -125,9 +125,19 @@ function writable<T>(directory: Handle, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (errnoOf(error) !== "EACCES") throw error;
-    sys.chmodAt(directory.address, 0o700);
+    if (errnoOf(error) !== "EACCES" || !isOpenedUp(directory)) throw error;
     return action();
+  }
+}
+
+/** False for another user's. The reason may be another directory. */
+function isOpenedUp(directory: Handle): boolean {
+  try {
+    sys.chmodAt(directory.address, 0o700);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EPERM") return false;
+    throw error;
   }
 }
 

@@ -7,13 +7,19 @@
 
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
-import { addressOf, type EntryRef, HeldDirectories, openRecorded } from "../disk/held-directories.ts";
+import {
+  addressOf,
+  type EntryRef,
+  type FoundDirectory,
+  HeldDirectories,
+  openRecorded,
+} from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
 import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Root } from "../root.ts";
 import { estateIn, leave } from "./dead-process.ts";
-import { NotGranted, type OpenDirectories, openGranted } from "./granted-directories.ts";
+import { DiskAway, NotGranted, type OpenDirectories, openGranted } from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut, pathOf } from "./power-cut.ts";
 import { purge } from "./purge.ts";
@@ -31,16 +37,25 @@ interface Legacy {
   readonly open: OpenDirectories;
 }
 
-/** Recovers what dead processes left in these roots. Never touches the journal of a living one. */
-export function recover(state: StateDirectory, roots: readonly Root[]): void {
+/** A directory on a disk that is not there. */
+export interface AwaitedDirectory {
+  readonly record: FoundDirectory;
+  readonly sameBoot: boolean;
+}
+
+/**
+ * Recovers what dead processes left in these roots. Never touches the journal of a living one. Returns directories that
+ * show when there is more to do, because their disk is back.
+ */
+export function recover(state: StateDirectory, roots: readonly Root[]): AwaitedDirectory[] {
   try {
-    recoverClaimed(state, roots);
+    return recoverClaimed(state, roots);
   } finally {
     state.release(state.own); // nothing, unless recovery was cut short
   }
 }
 
-function recoverClaimed(state: StateDirectory, roots: readonly Root[]): void {
+function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedDirectory[] {
   const archive = new Archive(state.path);
   const estates = state.claim().map(folder => estateIn(folder, state.key));
   // In the order in which they happened, whichever process made them: one builds on what another wrote.
@@ -56,6 +71,7 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): void {
       estate.settled.push(journalled);
     } catch (error) {
       // A commit that cannot be settled (the disk fails) must not block the others.
+      if (error instanceof DiskAway) estate.away.set(journalled, error.record);
       (error instanceof NotGranted ? estate.others : estate.failed).push(journalled);
     }
   }
@@ -76,6 +92,9 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): void {
   for (const [i, estate] of estates.entries()) leave(estate, done[i] ?? [], state, open, !isAllDone);
   if (recorded) removeRevived(state, roots, archive, open);
   state.sweepAside();
+  return estates.flatMap(({ away }) =>
+    [...away].map(([{ intent }, record]) => ({ record, sameBoot: intent.boot === bootId() })),
+  );
 }
 
 function succeeds(action: () => void): boolean {

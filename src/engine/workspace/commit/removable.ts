@@ -3,11 +3,13 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { sys } from "../disk/syscalls.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { errnoOf, faultOf, system } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
 import { mountPointBelow } from "../system/mounts.ts";
+import { rootActsFor } from "../system/user.ts";
 import type { Stats } from "./commit-plan.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
 
 const sticky = 0o1000;
 
@@ -18,12 +20,37 @@ const sticky = 0o1000;
 export function refuseStuck(address: Address, stat: Stats, directory: Handle, path: () => string): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
-  if (user !== 0 && stat.uid !== user) {
+  if (stat.uid !== user && !(user === 0 && rootActsFor(stat.uid))) {
     const { mode, uid } = directory.stat();
     if ((mode & sticky) !== 0 && uid !== user) throw new Fault("permission_denied", { path: path() });
   }
-  if (!stat.isDirectory()) refuseIf(() => sys.rmdir(address), path); // Linux says that it is stuck, or else no directory
+  if (!stat.isDirectory()) askAsDirectory(address, path);
   if (!stat.isSymbolicLink()) refuseIf(() => sys.access(address, constants.W_OK), path);
+}
+
+/**
+ * Refuses a directory that holds something and is another user's, unless this user may write to it. Only its owner can
+ * change that, or root with the right to.
+ */
+export function refuseClosed(directory: Handle, path: string): void {
+  const user = process.geteuid?.();
+  if (user === undefined || directory.stat().uid === user) return;
+  system(path, () => sys.access(directory.address, constants.W_OK | constants.X_OK));
+}
+
+/**
+ * Asked to remove an entry as a directory, Linux says that it is stuck, or else that it is none. Another program may have
+ * put an empty directory in its place by now: that is made again, and the commit starts over.
+ */
+function askAsDirectory(address: Address, path: () => string): void {
+  let isRemoved = false;
+  refuseIf(() => {
+    sys.rmdir(address);
+    isRemoved = true;
+  }, path);
+  if (!isRemoved) return;
+  sys.mkdir(address);
+  throw new ConcurrentChange(path());
 }
 
 function refuseIf(question: () => void, path: () => string): void {

@@ -35,8 +35,11 @@ export class ResolvedChanges implements Disposable {
   readonly changes: ResolvedChange[] = [];
   /** When they began to be resolved: what `confirm` finds is how things are later than this. */
   readonly since = clock();
-  /** The paths among them that sandboxes cover, with what the caller wrote. Set once the rules are applied. */
-  covered: ReadonlyMap<string, string> = new Map();
+  /**
+   * The sandboxes that showed these paths when the rules were applied, by name, with a path that each covers, as the caller
+   * wrote it. Undefined where the changes are made whatever runs.
+   */
+  sandboxes: ReadonlyMap<string, string | undefined> | undefined;
   /** Our own state directory. */
   readonly state: string;
 

@@ -12,30 +12,37 @@ import { isAllowed, type Need } from "../../policy/approval.ts";
 import type { EntryRef, HeldDirectories } from "../disk/held-directories.ts";
 import { readAll, sys } from "../disk/syscalls.ts";
 import { isAbsence } from "../errno.ts";
-import { rootsInSandboxes } from "../footprint/running-commands.ts";
+import { type RunningSandbox, runningSandboxes } from "../footprint/running-commands.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import { bytesToMask } from "../masked-file.ts";
-import { isWithin } from "../root.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
+import { isRelated } from "../within.ts";
 import type { Change, CommitOptions, Expectation } from "./change.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
 import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 
-/** Checks and completes resolved changes, under their locks. Yields now and then: trees may be large. */
+/**
+ * Checks and completes resolved changes, under their locks. Yields now and then: trees may be large. What others have
+ * published (`id`) is made here whatever runs.
+ */
 export async function applyRules(
   resolvedChanges: ResolvedChanges,
-  { unmasked, by, approved = [] }: CommitOptions,
+  { unmasked, by, approved = [], id }: CommitOptions,
 ): Promise<void> {
   const needs: Need[] = [];
   const slice = new TimeSlice();
-  const covered = new Map<string, string>();
+  const shown = id === undefined ? sandboxesAt(resolvedChanges) : [];
+  const covered = new Map<string, string | undefined>(shown.map(({ name }) => [name, undefined]));
   for (const [i, one] of resolvedChanges.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
-    if (path === undefined || !path.root.rules.restrict) continue;
+    if (path === undefined) continue;
     const { rules } = path.root;
+    if (!rules.restrict && shown.length === 0) continue;
     const touch = (at: string) => {
-      if (rules.isCovered(at)) covered.set(at, path.given);
+      for (const { name, covers } of shown)
+        if (covered.get(name) === undefined && covers(at, rules)) covered.set(name, path.given);
     };
     for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "", touch, unmasked)) {
       if (need !== undefined) needs.push(need);
@@ -44,8 +51,9 @@ export async function applyRules(
     if (unmasked) refuseRevealing(one.change, one.target?.at ?? path.absolute);
     else resolvedChanges.changes[i] = withHiddenValues(one, resolvedChanges.places, rules);
   }
-  resolvedChanges.covered = covered;
-  refuseUncovering(resolvedChanges);
+  if (id === undefined) resolvedChanges.sandboxes = covered;
+  // One that has begun since is noticed by `refuseUncovering`.
+  for (const path of covered.values()) refuseCovered(path);
   const missing = needs.filter(need => !isAllowed(need, approved));
   const [first] = missing;
   if (first === undefined) return;
@@ -61,12 +69,29 @@ export function refuseRevealing(change: Change, to: string): void {
   if (bytes !== undefined) path.root.rules.admitMade(origins, to, Buffer.from(bytes), path.given);
 }
 
-/** Refuses a commit that touches what a sandbox covers now. */
-export function refuseUncovering({ covered, state }: ResolvedChanges): void {
-  if (covered.size === 0) return;
-  const shown = rootsInSandboxes(state);
-  for (const [at, path] of covered)
-    if (shown.some(root => isWithin(at, root))) throw new Fault("locked", { path, by: "command" });
+/**
+ * Refuses a commit that touches what a sandbox covers now. One that began after the rules were applied may cover any of
+ * it: then the commit starts over.
+ */
+export function refuseUncovering(resolvedChanges: ResolvedChanges): void {
+  const { sandboxes } = resolvedChanges;
+  if (sandboxes === undefined) return;
+  for (const { name } of sandboxesAt(resolvedChanges)) {
+    if (!sandboxes.has(name)) throw new ConcurrentChange(resolvedChanges.targets[0]?.path.given ?? "");
+    refuseCovered(sandboxes.get(name));
+  }
+}
+
+function refuseCovered(path: string | undefined): void {
+  if (path !== undefined) throw new Fault("locked", { path, by: "command" });
+}
+
+/** The sandboxes that show a path of these changes now. */
+function sandboxesAt(resolvedChanges: ResolvedChanges): readonly RunningSandbox[] {
+  const all = runningSandboxes(resolvedChanges.state);
+  if (all.length === 0) return all;
+  const { targets } = resolvedChanges;
+  return all.filter(({ roots }) => targets.some(({ at }) => roots.some(root => isRelated(at, root))));
 }
 
 /** This many changes are shown to the person who is asked. */

@@ -9,6 +9,7 @@
 //   aside/…               old content of files, until it is recorded
 //   alive/<id>            the liveness socket of a process
 //   processes/<id>/owner  pid, start, world, socket; its mtime is the heartbeat
+//   processes/<id>/left   of a dead process: since when recovery has left something to later attempts
 //   processes/<id>/…      journals, and the folders of dead processes that this one recovers
 //
 // A process takes over a dead process's folder by renaming it into its own: only one can succeed.
@@ -31,7 +32,7 @@ import {
   thisProcess,
 } from "../disk/process-identity.ts";
 import { flushAndClose, sys, writeAll } from "../disk/syscalls.ts";
-import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
+import { errnoOf, faultOf, stateDirectory, system, unlessFailing } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
 import { onWindows } from "../windows-path.ts";
@@ -181,6 +182,7 @@ export class StateDirectory {
   giveBack(folder: string, keeps: ReadonlySet<string>): void {
     for (const name of keeps) linkUnlessTaken(join(folder, "owner"), this.lockPath(name));
     this.#unlock(folder, keeps);
+    noteLeft(folder);
     sys.rename(folder, join(this.path, "processes", idOf(folder)));
   }
 
@@ -228,10 +230,13 @@ export class StateDirectory {
     sys.rename(draft, join(this.path, "boot"));
   }
 
-  /** How long a dead process's folder has been waiting, in milliseconds. */
+  /** For how long recovery has left a dead process's folder to later attempts, in milliseconds. */
   ageOf(folder: string): number {
-    const stat = sys.lstat(join(folder, "owner"));
-    return stat === undefined ? Number.POSITIVE_INFINITY : Date.now() - stat.mtimeMs;
+    const owner = sys.lstat(join(folder, "owner"));
+    if (owner === undefined) return Number.POSITIVE_INFINITY;
+    const left = sys.lstat(join(folder, leftMark));
+    // A mark from before the process lived was made while the clock was wrong, as it is after a start without a battery.
+    return left === undefined ? 0 : Date.now() - Math.max(left.mtimeMs, owner.mtimeMs);
   }
 
   /** Removes old content that no journal refers to any more. */
@@ -272,6 +277,15 @@ export class StateDirectory {
     this.#socket?.close();
     this.bury(this.own);
   }
+}
+
+/** Its time says since when: that the machine was off does not count. */
+const leftMark = "left";
+
+function noteLeft(folder: string): void {
+  const { O_WRONLY, O_CREAT } = constants;
+  const mark = unlessFailing(() => sys.open(join(folder, leftMark), O_WRONLY | O_CREAT, 0o600));
+  if (mark !== undefined) sys.close(mark);
 }
 
 function linkUnlessTaken(from: string, to: string): void {

@@ -44,7 +44,11 @@ export function openStore(wanted?: string): Store {
   const state = new StateDirectory(wanted);
   const store = system(stateDirectory, () => {
     try {
-      const settle = () => recover(state, [...(grants.get(path)?.roots ?? [])]);
+      const settle = () => {
+        const { roots = [], company } = grants.get(path) ?? {};
+        const awaited = recover(state, [...roots]);
+        company?.expect(awaited);
+      };
       settle();
       const archive = new Archive(state.path);
       const volatile = isVolatile(state.path);

@@ -5,7 +5,7 @@ import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { ifThere } from "../errno.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
-import { isOverlay } from "../system/file-system.ts";
+import { isOverlay, tellsBirths } from "../system/file-system.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { sys } from "./syscalls.ts";
@@ -274,8 +274,10 @@ export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle 
 
 /**
  * Whether this is the directory that a record names. A device number holds while its file system is mounted: it may
- * change at a reboot, and when a disk is mounted or a container is started again. A directory of a container's image
- * has another birth after the first change in it, because it was copied for that.
+ * change at a reboot, and when a disk is mounted or a container is started again. Another disk in the same place may have
+ * a directory with the same number, such as its top, and that was born at another time. A directory of a container's image
+ * has another birth after the first change in it, because it was copied for that. Where the layers of a container are on
+ * several disks, its directories get new numbers each time, and their birth tells.
  */
 export function isDirectoryOf(
   handle: Handle,
@@ -283,8 +285,13 @@ export function isDirectoryOf(
   sameBoot: boolean,
 ): boolean {
   const stat = handle.stat();
-  if (!stat.isDirectory() || stat.ino !== inode) return false;
-  return !sameBoot || stat.dev === device || stat.birthtimeMs === born || isOverlay(String(handle.address));
+  if (!stat.isDirectory()) return false;
+  const isNumbered = stat.ino === inode;
+  const isBorn = stat.birthtimeMs === born;
+  if (isNumbered && (isBorn || (sameBoot && stat.dev === device))) return true;
+  const isUnknown = born === undefined || stat.birthtimeMs === 0 || !tellsBirths();
+  if (isNumbered && isUnknown && !sameBoot) return true;
+  return (isNumbered || isBorn) && isOverlay(String(handle.address));
 }
 
 /** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */

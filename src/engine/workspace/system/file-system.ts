@@ -2,8 +2,9 @@
 
 import { dirname } from "node:path";
 import { Fault } from "../../fault.ts";
+import { once } from "../../once.ts";
 import { system } from "../errno.ts";
-import { statfsSync } from "./calls.ts";
+import { lstatSync, statfsSync } from "./calls.ts";
 
 export interface FileSystem {
   /** As Linux calls it (`ext4`), or the number of its kind. */
@@ -65,6 +66,18 @@ export function isOverlay(path: string): boolean {
     return false;
   }
 }
+
+/**
+ * Whether the times of birth are those. Where the system does not let Node ask for them, it gives the time of the last
+ * change instead, also for what has none.
+ */
+export const tellsBirths = once((): boolean => {
+  try {
+    return lstatSync("/proc/self").birthtimeMs === 0;
+  } catch {
+    return true;
+  }
+});
 
 /** File systems that only one machine at a time can mount. An unknown one does not count. */
 const local = new Set([

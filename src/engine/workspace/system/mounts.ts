@@ -75,7 +75,7 @@ export function areApart(one: Handle, other: Handle): boolean {
 }
 
 /** Of a device number: whether its major part is not zero, which stands for no device. */
-function isDisk(device: number): boolean {
+export function isDisk(device: number): boolean {
   return Math.floor(device / 256) % 4096 !== 0 || device >= 2 ** 44;
 }
 

@@ -1,7 +1,9 @@
 // Who runs this process. In a container the user is often a number without an entry in the user database; Node throws
 // when it is asked about such a user.
+import { readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
+import { once } from "../../once.ts";
 
 /** The user's number; -1 on Windows, where there is none. */
 export const userId = process.getuid?.() ?? -1;
@@ -28,4 +30,31 @@ export function homeDirectory(): string {
 export function temporaryDirectory(): string {
   const told = tmpdir();
   return isAbsolute(told) ? told : "/tmp";
+}
+
+/** CAP_FOWNER */
+const forOwners = 1n << 3n;
+/** What a user namespace shows for users that are not in it. */
+const nobody = 65_534;
+
+const rightsOfRoot = once((): { readonly hasOwners: boolean; readonly hasAll: boolean } => {
+  try {
+    const [, effective] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1")) ?? [];
+    const users = readFileSync("/proc/self/uid_map", "latin1").trim().split(/\s+/);
+    return {
+      hasOwners: effective === undefined || (BigInt(`0x${effective}`) & forOwners) !== 0n,
+      hasAll: users.join(" ") === "0 0 4294967295",
+    };
+  } catch {
+    return { hasOwners: true, hasAll: true }; // a system without capabilities
+  }
+});
+
+/**
+ * Whether root may do what is up to the owner of a file. A container may have taken that away, and in a user namespace it
+ * holds only for the users in it.
+ */
+export function rootActsFor(owner: number): boolean {
+  const { hasOwners, hasAll } = rightsOfRoot();
+  return hasOwners && (hasAll || owner !== nobody);
 }
