@@ -129,5 +129,5 @@ class Attempt {
 type Frame = (value: string) => string;
 
 function shown(path: string, text: string): string {
-  return mask(text, maskFormat(path));
+  return mask(text, maskFormat(path)) ?? "";
 }

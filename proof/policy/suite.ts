@@ -1,9 +1,11 @@
-// The policy suite: rules against every tool of every dialect, against commands, and against a race; and edits of
-// files whose values the caller cannot see; over HTTP also what it writes besides answers.
+// The policy suite: rules against every tool of every dialect, against commands, against a race, and against callers
+// under no rules beside a command; and edits of files whose values the caller cannot see; over HTTP also what it writes
+// besides answers.
 import { dialects } from "../../src/dialects/index.ts";
 import { findSandbox } from "../../src/engine/shell/sandbox.ts";
 import { abreast } from "../abreast.ts";
 import type { Suite } from "../suite.ts";
+import { tryBeside } from "./beside.ts";
 import { tryCommands } from "./commands.ts";
 import { tryEveryTool } from "./every-tool.ts";
 import { editMasked } from "./masked-edits.ts";
@@ -31,6 +33,7 @@ export const policySuite: Suite = {
         await trial.tally.attempt(`traces ${dialect.name}`, () => twins.end());
       },
       () => race(dialect, trial),
+      ...(sandboxed ? [() => tryBeside(dialect, trial)] : []),
     ]);
     await abreast([
       () => editMasked(trial),

@@ -23,7 +23,7 @@ export async function confinementOf(config: Config): Promise<Confinement> {
   const found = await findSandbox();
   if ("missing" in found) {
     throw new UsageError(
-      `there is no sandbox for commands: ${found.missing} (${found.install}); without one, --allow-run=unsandboxed`,
+      `there is no sandbox for commands: ${found.missing} (${found.install}); without one, commands run only with --allow-run=unsandboxed`,
     );
   }
   // Our own code in its compiled form is run outside of the sandbox by the next start.

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tool } from "../../src/contract/tool.ts";
 import { Fault } from "../../src/engine/fault.ts";
 import { LruMap } from "../../src/engine/lru-map.ts";
@@ -286,6 +286,20 @@ describe("a caller", () => {
     await new Promise(resolve => setTimeout(resolve, 30));
     expect(ann.ended).toBe(false);
     ann.end();
+  });
+
+  it("ends when its grant expires, also if that is later than a timer can wait", () => {
+    vi.useFakeTimers();
+    try {
+      const day = 86_400_000;
+      const ann = principal(Date.now() + 60 * day);
+      vi.advanceTimersByTime(59 * day);
+      expect(ann.ended).toBe(false);
+      vi.advanceTimersByTime(day);
+      expect(ann.ended).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("keeps its own workspace open until its last use ends", async () => {

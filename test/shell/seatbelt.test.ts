@@ -29,7 +29,7 @@ describe.skipIf(process.platform === "win32")("the sandbox of macOS", () => {
     if (!("kind" in found)) throw new Error(found.missing);
     const probed = readFileSync(join(base, "profile"), "utf8").split("\n");
     using workspace = Workspace.open([]);
-    const { args } = openSeatbelt(found, { workspace, network: false }).launch(
+    const { args } = await openSeatbelt(found, { workspace, network: false }).launch(
       "true",
       Object.create(null),
       {},

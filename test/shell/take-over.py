@@ -2,7 +2,7 @@
 # cannot be found: that process is no longer to die with its parent, and loses its environment. A program without an
 # environment of its own then kills all others, and goes on: `take-over.py SECONDS`. Writes "taken over" first. With
 # `take-over.py SECONDS zombie`, the first thread of that process ends, and only a second one lives on.
-import ctypes, os, sys, time
+import contextlib, ctypes, os, sys, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -25,7 +25,8 @@ def go_on():
         time.sleep(0.01)
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         if pid not in (1, os.getpid()):
-            os.kill(pid, 9)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
     os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
 
 

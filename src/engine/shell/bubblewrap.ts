@@ -7,6 +7,7 @@
 //   in them stay so when directories are renamed (mount-plan.ts).
 // - A seccomp filter closes what namespaces leave open (seccomp.ts).
 import { randomBytes } from "node:crypto";
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import { sys } from "../workspace/disk/syscalls.ts";
 import { display, Handle } from "../workspace/handle.ts";
@@ -50,20 +51,25 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
     unixSockets: !policy.network,
   });
   return {
-    launch(command, directory, environment, leftovers): CommandLaunch {
+    async launch(command, directory, environment, leftovers): Promise<CommandLaunch> {
       // First: what is checked now must stay as it is.
       const announced = policy.workspace.announceSandbox();
       const restricted: Restricted[] = [];
       const files: UnnamedFile[] = [];
       let plan: MountPlan | undefined;
+      const begun = () => {
+        for (const one of [plan, ...restricted.splice(0), ...files.splice(0)]) one?.[Symbol.dispose]();
+      };
       const end = () => {
-        for (const one of [announced, plan, ...restricted, ...files]) one?.[Symbol.dispose]();
+        begun();
+        announced[Symbol.dispose]();
       };
       try {
+        append(restricted, await restrictedIn(policy.workspace));
+        const paths = restricted.length;
+        if (paths * fewestArguments > mostArguments) throw tooMany(paths);
         // Another program may have removed one since: a command could then make it, with what it likes.
         reserveIn(policy.workspace.roots.map(({ path }) => path));
-        for (const one of restrictedIn(policy.workspace)) restricted.push(one);
-        if (restricted.length * fewestArguments > mostArguments) throw tooMany(restricted.length);
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
         const holding = (contents: Uint8Array) => {
           const file = unnamed(contents);
@@ -93,14 +99,14 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           "--",
           ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
         ];
-        if (args.length > mostArguments) throw tooMany(restricted.length);
+        if (args.length > mostArguments) throw tooMany(paths);
         const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
         const release = () => {
           end();
           group?.remove();
         };
         const isExhausted = spaceWatch(policy.workspace.roots, limits);
-        const shared = { environment: {}, descriptors, warden: true, isExhausted, release };
+        const shared = { environment: {}, descriptors, warden: true, isExhausted, begun, release };
         if (group === undefined) return { program: found.program, args, ...shared };
         // The guard joins before it starts anything, so nothing is ever outside.
         const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];

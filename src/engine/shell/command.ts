@@ -85,7 +85,9 @@ export class Command {
     const { directory, sandbox, leftovers = "stop", merged = false } = options;
     const line = merged ? mergedStreams(command) : command;
     const launch =
-      sandbox?.launch(line, directory, environment, leftovers) ?? launchOpenly(line, environment);
+      sandbox === undefined
+        ? launchOpenly(line, environment)
+        : await sandbox.launch(line, directory, environment, leftovers);
     try {
       const child = spawn(launch.program, launch.args, {
         cwd: directory.currentPath(),
@@ -102,6 +104,7 @@ export class Command {
         windowsVerbatimArguments: onWindows,
       });
       if (child.pid === undefined) throw (await once(child, "error"))[0];
+      launch.begun?.(); // it has descriptors of its own
       const started = new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, options, listen);
       if (span !== undefined) void endWith(span, started.done);
       return started;

@@ -19,6 +19,8 @@ export interface CommandLaunch {
   readonly warden?: boolean;
   /** Called periodically: whether the command has exceeded its limits and must be stopped. */
   readonly isExhausted?: () => boolean;
+  /** Releases what only the start needs. */
+  readonly begun?: () => void;
   /** Releases the resources of the launch, after everything has ended. */
   readonly release?: () => void;
 }
@@ -41,7 +43,7 @@ export interface Sandbox {
     directory: Directory,
     environment: Environment,
     leftovers: Leftovers,
-  ): CommandLaunch;
+  ): CommandLaunch | Promise<CommandLaunch>;
 }
 
 /** Without confinement. Refused unless the user explicitly asked for it. */

@@ -5,6 +5,7 @@ import type { Buffer } from "node:buffer";
 import type { Dirent } from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, ifAllowed, ifThere } from "./errno.ts";
+import { TimeSlice } from "./footprint/time-slice.ts";
 import { display, Handle } from "./handle.ts";
 import { maskedText } from "./masked-file.ts";
 import { type Root, under } from "./root.ts";
@@ -28,9 +29,10 @@ export interface Restricted extends Disposable {
  * The paths with other access than their parent directory. The caller disposes of each. Not computed on systems
  * without race-free handles: there a sandbox works by paths.
  */
-export function restrictedIn(given: CommandRoots): Restricted[] {
+export async function restrictedIn(given: CommandRoots): Promise<Restricted[]> {
   const found: Restricted[] = [];
   if (!byDescriptor) return found;
+  const slice = new TimeSlice();
   try {
     const places = new Set(given.roots.map(({ handle }) => handle.whereabouts()));
     for (const root of given.roots) {
@@ -38,7 +40,7 @@ export function restrictedIn(given: CommandRoots): Restricted[] {
       const isFree = (at: string) => given.isFreeForCommands(root, at);
       const state = isChangeable(given, root) ? "read-write" : "read-only";
       const at = root.handle.whereabouts();
-      if (!isWalked({ root, isFree, places }, root.handle, at, state, found))
+      if (!(await isWalked({ root, isFree, places, slice }, root.handle, at, state, found)))
         throw new Fault("permission_denied", { path: display(at) });
     }
     return found;
@@ -60,20 +62,23 @@ interface Walked {
   isFree(at: string): boolean;
   /** Where the roots are: one in another decides about itself and what is in it. */
   readonly places: ReadonlySet<string>;
+  /** A tree may be large, and others are served meanwhile. */
+  readonly slice: TimeSlice;
 }
 
-/** False if this user may not list the directory. */
-function isWalked(
+/** Adds what it finds, held. False if this user may not list the directory. */
+async function isWalked(
   walked: Walked,
   directory: Handle,
   at: string,
   state: RootAccess,
   found: Restricted[],
-): boolean {
+): Promise<boolean> {
   const { rules } = walked.root;
   const entries = entriesOf(directory);
   if (entries === undefined) return false;
   for (const entry of entries) {
+    if (walked.slice.isOver) await walked.slice.turn();
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
     const place = under(at, name.toString("latin1"));
@@ -83,20 +88,22 @@ function isWalked(
     if (seen !== "nothing" && isDirectory && walked.places.has(place)) continue;
     const handle = open(directory, name, isDirectory);
     if (handle === undefined) continue;
-    const below: Restricted[] = [];
+    const index = found.push(restricted(handle, isDirectory, state)) - 1;
     let shown: Restricted["seen"] = seen === "masked" ? state : seen;
     if (seen === "masked" && !isDirectory)
       shown = maskedText(rules, display(place), handle.address) ?? "nothing";
     else if (isDirectory && (shown === "read-only" || shown === "read-write"))
       // One that cannot be listed is not shown: a command that knows the names in it, or opens it up, would see all.
-      shown = isWalked(walked, handle, place, shown, below) ? shown : "nothing";
+      shown = (await isWalked(walked, handle, place, shown, found)) ? shown : "nothing";
     // A place that no path reaches cannot be covered by itself, so a directory above it is.
-    const isTooDeep = below.length > 0 && place.length > longestBytes;
-    if (isTooDeep) for (const one of below.splice(0)) one[Symbol.dispose]();
+    const isTooDeep = found.length > index + 1 && place.length > longestBytes;
+    if (isTooDeep) for (const below of found.splice(index + 1)) below[Symbol.dispose]();
     if (seen !== state || shown === "nothing" || isTooDeep)
-      found.push(restricted(handle, isDirectory, isTooDeep ? "nothing" : shown));
-    else handle.close();
-    for (const one of below) found.push(one);
+      found[index] = restricted(handle, isDirectory, isTooDeep ? "nothing" : shown);
+    else {
+      found.splice(index, 1);
+      handle.close();
+    }
   }
   return true;
 }

@@ -8,8 +8,8 @@ import { type Allowed, type ApprovalGrant, covers, isAllowed, type Need } from "
 import { hidesAsMuch, mask, maskFormat, unmask } from "../policy/mask/mask.ts";
 import { revealsMore, type SeenText } from "../policy/mask/reveal.ts";
 import { placeholder } from "../policy/mask/secret.ts";
-import { decideAll, type Policy } from "../policy/policy.ts";
-import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
+import { decideAll, Policy } from "../policy/policy.ts";
+import { type AskedAction, type Decision, narrower, type PolicyRule, unrestricted } from "../policy/rule.ts";
 import { isPdf } from "../text/detect.ts";
 import { foldName } from "../text/fold-name.ts";
 import { type HiddenNames, RecentHiddenNames } from "./hidden-names.ts";
@@ -37,9 +37,15 @@ interface Base {
 
 /**
  * The largest file that is masked; a larger one under such a rule cannot be read. A mask takes some 40 ms for so many
- * bytes, in which other calls wait.
+ * bytes, and twice as long for a file that is made for that; other calls wait meanwhile.
  */
 export const maxMaskedBytes = 1024 * 1024;
+
+/** Rules as data: what another server has to know of them. */
+export interface WrittenRules {
+  readonly bases: readonly Pick<Base, "path" | "standsFor">[];
+  readonly policies: readonly (readonly PolicyRule[])[];
+}
 
 const noPolicies: PolicySource = { current: () => [] };
 const mark = Buffer.from(placeholder);
@@ -59,6 +65,21 @@ export class Rules {
     this.#source = source;
     this.#more = more;
     this.#recent = recent;
+  }
+
+  /** The rules that were in force when they were written. */
+  static read({ bases, policies: written }: WrittenRules): Rules {
+    const policies = written.map(rules => new Policy(rules));
+    const rules = new Rules({ current: () => policies });
+    for (const base of bases) rules.addBase({ ...base, whereabouts: () => base.path });
+    return rules;
+  }
+
+  get written(): WrittenRules {
+    return {
+      bases: this.#bases.map(({ path, standsFor }) => ({ path, standsFor })),
+      policies: this.policies.map(({ rules }) => rules),
+    };
   }
 
   /** A root that relative globs are read against. */
@@ -187,12 +208,16 @@ export class Rules {
     );
   }
 
-  /** Whether a sandbox has a mount at `at`: something is shown in its place, or it is protected and its parent is not. */
-  isCovered(at: string): boolean {
+  /**
+   * Whether a sandbox that shows these directories under these rules has a mount at `at`: something is shown in its place,
+   * or it is protected and its parent is not. What is in a hidden directory needs none.
+   */
+  isCovered(at: string, roots: readonly string[]): boolean {
+    const parent = at.slice(0, at.lastIndexOf("/"));
+    const [decision, above] = [this.decide(at), this.decide(parent)];
+    if (decision.contents === "none") return above.contents !== "none" || roots.includes(parent);
     const isProtected = ({ changes, ask }: Decision) => !changes || ask.some(question => question !== "run");
-    const decision = this.decide(at);
-    if (decision.contents !== "full") return true;
-    return isProtected(decision) && !isProtected(this.decide(at.slice(0, at.lastIndexOf("/"))));
+    return decision.contents === "masked" || (isProtected(decision) && !isProtected(above));
   }
 
   /** The bytes of a file as a caller may see them. */
@@ -262,8 +287,9 @@ function isMaskable(bytes: Buffer): boolean {
 }
 
 function maskedBytes(at: string, bytes: Buffer, decision: Decision, given: string): Buffer {
-  if (!isMaskable(bytes)) throw refusal("open", decision, given);
-  return Buffer.from(mask(textOf(bytes), maskFormat(at)));
+  const masked = isMaskable(bytes) ? mask(textOf(bytes), maskFormat(at)) : undefined;
+  if (masked === undefined) throw refusal("open", decision, given);
+  return Buffer.from(masked);
 }
 
 /** A masked file is shown as UTF-8; one in a legacy encoding byte by byte, and written back in the same way. */

@@ -48,8 +48,7 @@ export class Watch implements Disposable {
 
   #stateOf(path: WorkspacePath): string {
     try {
-      const { kind, size, mode, modified, inode, device } = this.#workspace.stat(path);
-      return [kind, size, mode, modified.getTime(), inode, device].join(" ");
+      return this.#workspace.stamp(path);
     } catch (error) {
       if (error instanceof Fault) return error.code;
       throw error;

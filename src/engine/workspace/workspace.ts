@@ -271,8 +271,12 @@ export class Workspace implements Disposable {
     const nothing: Disposable = { [Symbol.dispose]() {} };
     if (!this.hasRules) return nothing;
     const roots = this.roots.map(({ path }) => path);
+    const shown = [...new Set(this.roots.map(({ rules }) => rules))].map(rules => ({
+      roots: this.roots.filter(root => root.rules === rules).map(({ path }) => path),
+      rules: rules.written,
+    }));
     try {
-      return system(stateDirectory, () => announceSandbox(this.stateFolder("sandboxes"), roots));
+      return system(stateDirectory, () => announceSandbox(this.stateFolder("sandboxes"), roots, shown));
     } catch (error) {
       // Another server may still commit: it has its files open already.
       for (const code of ["no_space", "too_many_open_files", "io"] as const)
@@ -437,6 +441,19 @@ export class Workspace implements Disposable {
     const resolved = resolvePath(this.roots, path);
     using handle = resolved.handle;
     return statShown(handle.stat(), handle.address, resolved.path, resolved.root.rules);
+  }
+
+  /**
+   * Differs when `path` leads elsewhere or what is there was changed. Not for callers: it tells the size of a masked file,
+   * whose masked size would take long to find out. Faults: those of `stat`.
+   *
+   * @internal
+   */
+  stamp(path: WorkspacePath): string {
+    this.#shared.attendance.attend();
+    using handle = resolvePath(this.roots, path).handle;
+    const { mode, size, mtimeMs, ino, dev } = handle.stat();
+    return [mode, size, mtimeMs, ino, dev].join(" ");
   }
 
   /** About the last name itself: a link is not followed, and may lead anywhere. */

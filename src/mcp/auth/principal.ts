@@ -6,7 +6,7 @@ import type { PolicySource } from "../../engine/workspace/rules.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Refusal } from "../http/refusal.ts";
 
-/** The longest time that a timer can wait. Nothing runs for so long: a call or a job is stopped by then. */
+/** The longest time that a timer can wait. */
 const longestMs = 2 ** 31 - 1;
 
 export interface WorkspaceReach {
@@ -70,9 +70,14 @@ export class Principal {
   lastUntil(expires: number): void {
     if (this.ended || expires <= this.#expires) return;
     this.#expires = expires;
+    this.#waitForEnd();
+  }
+
+  #waitForEnd(): void {
     clearTimeout(this.#expiry);
-    const left = expires - Date.now();
-    this.#expiry = left > longestMs ? undefined : setTimeout(() => this.end(), Math.max(0, left)).unref();
+    const left = this.#expires - Date.now();
+    const next = () => (left > longestMs ? this.#waitForEnd() : this.end());
+    this.#expiry = setTimeout(next, Math.min(Math.max(0, left), longestMs)).unref();
   }
 
   /** Whether anything runs or is kept for it. */

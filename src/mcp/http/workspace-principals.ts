@@ -118,6 +118,7 @@ export class WorkspacePrincipals implements Disposable {
   async #asked(workspaces: Workspaces, principal: Principal, name: string): Promise<Entered> {
     const { record, own } = await this.#permitted(workspaces, name, principal);
     for (;;) {
+      if (principal.ended) throw grantEnded();
       const opening = this.#enter(workspaces, principal, record, own);
       const entered = await opening;
       // It may have been closed at this very moment.
@@ -250,6 +251,13 @@ export class WorkspacePrincipals implements Disposable {
     for (const all of this.#entered.values())
       for (const one of all.values()) one.then(({ principal }) => principal.end()).catch(() => {});
   }
+}
+
+/** The token was removed or has expired since the request was identified by it. */
+function grantEnded(): Refusal {
+  return new Refusal(401, "Unauthorized: the token is not valid any more", {
+    headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+  });
 }
 
 /** Undefined while the store cannot be asked: callers keep what they have then. */

@@ -2,20 +2,17 @@
 // null. Only what begins an entry of an object can be a key: in a broken file, `"a": "value": 1` has one.
 import { append } from "../../append.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { labelOf, type Secret } from "./secret.ts";
+import { labelBelow, labelOf, mostOfPath, mostSecrets, type Secret } from "./secret.ts";
 
 const token =
   /"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\\\r\n]|\\[\s\S])*'?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]:,]|\s+|[^\s{}[\]:,"]+/g;
 
-/** How many of the names above a value its label includes. */
-const mostNames = 50;
-
 export function jsonSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   const path: string[] = [];
+  /** The labels of the outermost containers, as far as values have needed them. */
+  const labels: string[] = [];
   const isObject: boolean[] = [];
-  /** The label of `path`, once a value needs it. */
-  let within: string | undefined;
   let key = "";
   let mayBeKey = true;
   let previous: { start: number; end: number } | undefined;
@@ -29,11 +26,14 @@ export function jsonSecrets(text: string): Secret[] {
       ? [start + 1, end - (text[end - 1] === quote && end - start > 1 ? 1 : 0)]
       : [start, end];
     if (to > from && (isString || !/^(?:true|false|null)$/.test(text.slice(from, to)))) {
-      within ??= labelOf(...path.slice(-mostNames));
-      secrets.push({ start: from, end: to, label: `${within}.${labelOf(key)}` });
+      while (labels.length < path.length - mostOfPath) labels.push(""); // too far away to count
+      for (let i = labels.length; i < path.length; i++)
+        labels.push(labelBelow(labels[i - 1] ?? "", path[i] ?? ""));
+      secrets.push({ start: from, end: to, label: `${labels.at(-1) ?? ""}.${labelOf(key)}` });
     }
   };
   for (const { 0: found, index } of text.matchAll(token)) {
+    if (secrets.length > mostSecrets) break;
     const first = found[0] ?? "";
     if (/\s/.test(first)) continue;
     if (found.startsWith("//") || found.startsWith("/*")) {
@@ -47,7 +47,6 @@ export function jsonSecrets(text: string): Secret[] {
     } else if (first === "{" || first === "[") {
       hide();
       path.push(key);
-      within = undefined;
       isObject.push(first === "{");
       mayBeKey = first === "{";
       key = first === "[" ? "0" : "";
@@ -56,7 +55,7 @@ export function jsonSecrets(text: string): Secret[] {
       isObject.pop();
       mayBeKey = false;
       key = path.pop() ?? "";
-      within = undefined;
+      labels.length = Math.min(labels.length, path.length);
     } else if (first === ",") {
       hide();
       mayBeKey = isObject.at(-1) ?? true;

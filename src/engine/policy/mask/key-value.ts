@@ -2,7 +2,7 @@
 // is hidden, also on malformed lines, which may be the rest of a value.
 import { append } from "../../append.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { labelOf, type Secret, unquoted } from "./secret.ts";
+import { labelOf, mostSecrets, type Secret, unquoted } from "./secret.ts";
 
 const section = /^[ \t]*\[[^\]\r\n]*\][ \t]*(?:[#;].*)?$/;
 /**
@@ -19,7 +19,7 @@ export function keyValueSecrets(text: string): Secret[] {
   /** How far the last entry is indented: deeper lines continue its value. */
   let indent = Number.POSITIVE_INFINITY;
   let isContinued = false;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && secrets.length <= mostSecrets; ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     let next = nextLine(text, end);

@@ -7,7 +7,7 @@ import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { gitCredentialsSecrets, lastFieldSecrets, netrcSecrets } from "./password-files.ts";
-import { type LabelledSecret, lineLabel, placeholder, type Secret } from "./secret.ts";
+import { type LabelledSecret, lineLabel, mostSecrets, placeholder, type Secret } from "./secret.ts";
 import { tomlSecrets, yamlSecrets } from "./yaml.ts";
 
 export type MaskFormat =
@@ -51,12 +51,23 @@ export function maskFormat(path: string): MaskFormat {
   return formats.find(([form]) => forms.some(name => form.test(name)))?.[1] ?? "text";
 }
 
+/** What a mask hides of a text, in order: all of it where there is too much. */
+export function hiddenSpans(text: string, format: MaskFormat): readonly Secret[] {
+  return secretsIn(text, format) ?? [{ start: 0, end: text.length }];
+}
+
+/** Undefined if there are too many. */
+function secretsIn(text: string, format: MaskFormat): readonly Secret[] | undefined {
+  const secrets = parsers[format](text);
+  return secrets.length > mostSecrets ? undefined : secrets;
+}
+
 /** Whether `to` hides every character of a text that `from` hides. */
 export function hidesAsMuch(text: string, from: MaskFormat, to: MaskFormat): boolean {
   if (from === to) return true;
-  const hidden = parsers[to](text);
+  const hidden = hiddenSpans(text, to);
   let next = 0;
-  return parsers[from](text).every(({ start, end }) => {
+  return hiddenSpans(text, from).every(({ start, end }) => {
     let reached = start;
     while (next < hidden.length && (hidden[next]?.end ?? 0) <= reached) next++;
     for (let i = next; i < hidden.length && (hidden[i]?.start ?? 0) <= reached; i++)
@@ -65,18 +76,14 @@ export function hidesAsMuch(text: string, from: MaskFormat, to: MaskFormat): boo
   });
 }
 
-/** What a mask hides of a text, in order. */
-export function hiddenSpans(text: string, format: MaskFormat): readonly Secret[] {
-  return parsers[format](text);
-}
-
-export function mask(text: string, format: MaskFormat): string {
-  return hide(text, parsers[format](text));
+/** Undefined if there is too much to hide: such a text is not shown. */
+export function mask(text: string, format: MaskFormat): string | undefined {
+  const secrets = secretsIn(text, format);
+  return secrets && hide(text, secrets);
 }
 
 /** The values to hide, and literal placeholders in the file, so that each one in the masked text has a span. */
-function spansIn(text: string, format: MaskFormat): LabelledSecret[] {
-  const secrets = parsers[format](text);
+function spansIn(text: string, secrets: readonly Secret[]): LabelledSecret[] {
   const literal = literalPlaceholders(text, isLiteral);
   let next = 0;
   const outside = literal.filter(one => {
@@ -115,10 +122,12 @@ const isLiteral = { label: "\0literal" };
 
 /**
  * `edited` with the values of `original` put back. `edited` comes from an edit of the masked original. Undefined if
- * a placeholder has no single origin, or a hidden value would show in the result.
+ * a placeholder has no single origin, a hidden value would show in the result, or there are too many.
  */
 export function unmask(original: string, edited: string, format: MaskFormat): string | undefined {
-  const secrets = spansIn(original, format);
+  const known = secretsIn(original, format);
+  if (known === undefined) return undefined;
+  const secrets = spansIn(original, known);
   const masked = hide(original, secrets);
   const values = origins(masked, edited, format, secrets);
   if (values === undefined) return undefined;
@@ -134,7 +143,8 @@ export function unmask(original: string, edited: string, format: MaskFormat): st
     at = start + placeholder.length;
   }
   result += edited.slice(at);
-  const hidden = parsers[format](result);
+  const hidden = secretsIn(result, format);
+  if (hidden === undefined) return undefined;
   let next = 0;
   const isHidden = kept.every(([start, end]) => {
     while (next < hidden.length && (hidden[next]?.end ?? 0) < end) next++;
@@ -155,6 +165,7 @@ function origins(
   const firstOf = runningTotal(perLine);
   const changes = diffLines(masked, edited);
   const labels = placeholderLabels(edited, format);
+  if (labels === undefined) return undefined;
   const byLabel = new Map<string, LabelledSecret[]>();
   for (const secret of secrets) {
     const same = byLabel.get(secret.label);
@@ -183,9 +194,10 @@ function origins(
   return found;
 }
 
-/** The label of each placeholder, by the format's own rules. */
-function placeholderLabels(edited: string, format: MaskFormat): (string | undefined)[] {
-  const spans = parsers[format](edited);
+/** The label of each placeholder, by the format's own rules. Undefined if there are too many. */
+function placeholderLabels(edited: string, format: MaskFormat): (string | undefined)[] | undefined {
+  const spans = secretsIn(edited, format);
+  if (spans === undefined) return undefined;
   if (format === "text") {
     const own = literalPlaceholders(edited, {});
     const values = spans.filter(({ start, end }) => !edited.slice(start, end).includes(placeholder));

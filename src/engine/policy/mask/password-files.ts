@@ -3,7 +3,7 @@
 import { append } from "../../append.ts";
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { labelOf, type Secret } from "./secret.ts";
+import { labelOf, mostSecrets, type Secret } from "./secret.ts";
 
 /** `machine NAME login NAME password VALUE` over any number of lines. Only machine names and logins are shown. */
 export function netrcSecrets(text: string): Secret[] {
@@ -11,6 +11,7 @@ export function netrcSecrets(text: string): Secret[] {
   let word = "";
   let machine = "";
   for (const { 0: found, index } of text.matchAll(/(?<!\S)#[^\r\n]*|"(?:[^"\\]|\\.)*"?\S*|[^\s"]\S*/g)) {
+    if (secrets.length > mostSecrets) break;
     if (found.startsWith("#") && word === "") {
       append(secrets, knownSecrets(text, index, index + found.length));
     } else if (word !== "") {
@@ -42,7 +43,11 @@ function lineSecrets(
   ending = /[ \t]*$/,
 ): Secret[] {
   const secrets: Secret[] = [];
-  for (let at = 0; at < text.length; at = nextLine(text, lineEnd(text, at))) {
+  for (
+    let at = 0;
+    at < text.length && secrets.length <= mostSecrets;
+    at = nextLine(text, lineEnd(text, at))
+  ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     if (/^[ \t]*(?:#|$)/.test(line)) {

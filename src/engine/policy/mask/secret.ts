@@ -14,6 +14,12 @@ export interface LabelledSecret extends Secret {
   readonly label: string;
 }
 
+/**
+ * A text with more of them is not shown: masking it, and an edit even more, would hold up everything else. A parser may
+ * stop at the first one too many, and returns that one, too.
+ */
+export const mostSecrets = 50_000;
+
 /** How much of a name or a line counts in a label: a file of one line must not cost its square. */
 const mostOfLabel = 200;
 
@@ -26,6 +32,14 @@ export function labelOf(...names: readonly string[]): string {
     label += names[i]?.slice(-mostOfLabel) ?? "";
   }
   return label;
+}
+
+/** How long the label of a path may be. Each name in it takes a character or more. */
+export const mostOfPath = 200;
+
+/** The label of what is below a path with another label. */
+export function labelBelow(above: string, name: string): string {
+  return `${above}.${labelOf(name)}`.slice(-mostOfPath);
 }
 
 /** The label of a value without a key: what precedes it on its line, in the text as it is shown. */

@@ -3,7 +3,7 @@
 import { append } from "../../append.ts";
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { labelOf, type Secret, unquoted } from "./secret.ts";
+import { labelOf, mostSecrets, type Secret, unquoted } from "./secret.ts";
 
 // No two parts of these that repeat can match the same blanks: ways to share them multiply with each dash.
 const yamlKey =
@@ -27,7 +27,7 @@ export function yamlSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   const above: { indent: number; key: string }[] = [];
   let items = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && secrets.length <= mostSecrets; ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     let next = nextLine(text, end);
@@ -88,7 +88,7 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
 export function tomlSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   let table = "";
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && secrets.length <= mostSecrets; ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     let next = nextLine(text, end);
@@ -102,15 +102,13 @@ export function tomlSecrets(text: string): Secret[] {
         secrets.push({ start: inner, end: innerEnd, label: labelOf(table, key[1] ?? "") });
     } else if (tomlTable.test(line)) table = line.trim();
     else if (quiet.test(line)) append(secrets, knownSecrets(text, at, end));
-    else
-      secrets.push({
-        start: at + line.length - line.trimStart().length,
-        end: at + line.trimEnd().length,
-        label: labelOf(table, "line"),
-      });
+    else if (line.trim() !== "") {
+      const start = at + line.length - line.trimStart().length;
+      secrets.push({ start, end: at + line.trimEnd().length, label: labelOf(table, "line") });
+    }
     at = next;
   }
-  return secrets.filter(({ start, end }) => end > start);
+  return secrets;
 }
 
 function tomlValueEnd(text: string, start: number, end: number): number {

@@ -17,11 +17,14 @@ import {
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
+import { LruMap } from "../../lru-map.ts";
+import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { isFresh, keepFresh } from "../disk/heartbeat.ts";
 import { unlinkIfSame } from "../disk/if-there.ts";
 import { errnoOf, ifThere, isAbsence, stateDirectory, system } from "../errno.ts";
+import { Rules, type WrittenRules } from "../rules.ts";
 import { isGone, thisMachine } from "../system/this-machine.ts";
-import { isRelated } from "../within.ts";
+import { isRelated, isWithin } from "../within.ts";
 
 /** How long a command of another PID namespace counts after its last heartbeat; earlier versions have none. */
 const foreignMs = 10 * 60_000;
@@ -105,12 +108,23 @@ export function announceCommand(
   };
 }
 
+/** Directories that a sandbox shows, and the rules about them. */
+export interface ShownDirectories {
+  readonly roots: readonly string[];
+  readonly rules: WrittenRules;
+}
+
 /**
  * Tells all servers that a sandbox shows some directories, until it is disposed of. It covers files by mounts, and a
- * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile.
+ * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile. What is
+ * covered depends on the rules that the command's caller is under; others may be under other ones.
  */
-export function announceSandbox(folder: string, roots: readonly string[]): Disposable {
-  const { write, end } = announcement(folder, roots);
+export function announceSandbox(
+  folder: string,
+  roots: readonly string[],
+  shown: readonly ShownDirectories[],
+): Disposable {
+  const { write, end } = announcement(folder, { roots, shown });
   try {
     write();
   } catch (error) {
@@ -120,19 +134,62 @@ export function announceSandbox(folder: string, roots: readonly string[]): Dispo
   return { [Symbol.dispose]: end };
 }
 
-/** The directories that sandboxes show now. Throws where that is not known. */
-export function rootsInSandboxes(state: string): string[] {
-  const folder = join(state, "sandboxes");
-  return system(stateDirectory, () => namesIn(folder).flatMap(name => rootsOf(join(folder, name), name)));
+/** A sandbox that shows directories now. */
+export interface RunningSandbox {
+  readonly name: string;
+  readonly roots: readonly string[];
+  /** Whether it has a mount at a path. `own`: the asking caller's rules, for a sandbox that does not tell its own. */
+  covers(at: string, own: Rules): boolean;
 }
 
-/** In an announcement. Sandboxes, and servers of older versions, announce the directories alone. */
+/** By their announcements, which do not change. */
+const known = new LruMap<string, RunningSandbox>(1000);
+/** The folders of announcements in which there was none. */
+const empty = new Map<string, DirectoryStamp>();
+
+/** The sandboxes that show directories now. Throws where that is not known. */
+export function runningSandboxes(state: string): readonly RunningSandbox[] {
+  const folder = join(state, "sandboxes");
+  return system(stateDirectory, () => {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    const before = empty.get(folder);
+    if (stat === undefined || (before !== undefined && isSame(stat, before))) return [];
+    const now = Date.now();
+    const names = namesIn(folder);
+    if (names.length === 0 && isSettled(stat, now)) empty.set(folder, markOf(stat));
+    return names.flatMap(name => sandboxAt(join(folder, name), name) ?? []);
+  });
+}
+
+function sandboxAt(path: string, name: string): RunningSandbox | undefined {
+  const read = (): RunningSandbox | undefined => {
+    const { roots, shown } = announcedIn(path);
+    const views = shown?.map(one => ({ roots: one.roots, rules: Rules.read(one.rules) }));
+    const sandbox: RunningSandbox = {
+      name,
+      roots,
+      covers(at, own) {
+        return (views ?? [{ roots, rules: own }]).some(
+          view => view.roots.some(root => isWithin(at, root)) && view.rules.isCovered(at, view.roots),
+        );
+      },
+    };
+    known.set(path, sandbox);
+    return sandbox;
+  };
+  return whileRunning(path, name, () => known.get(path) ?? read());
+}
+
+/** In an announcement. Servers of older versions announce the directories alone. */
 interface Announced {
   readonly roots: readonly string[];
+  /** Of a command. */
   readonly connection?: string | undefined;
+  /** Of a sandbox. */
+  readonly shown?: readonly ShownDirectories[] | undefined;
 }
 
-function announcement(folder: string, announced: Announced | readonly string[]) {
+function announcement(folder: string, announced: Announced) {
   const start = thisMachine().startOf(process.pid);
   const parts = [namespace(), process.pid, start, randomBytes(6).toString("hex")];
   const name = parts.join("-");
@@ -213,25 +270,30 @@ function removeIfAlone(folder: string, name: string): void {
   if (ifThere(() => statSync(command)) === undefined) remove(join(folder, name));
 }
 
-function rootsOf(path: string, name: string): readonly string[] {
-  return announcedAt(path, name).roots;
-}
-
 /** What a command that runs now has announced; no directories if it has ended. */
 function announcedAt(path: string, name: string): Announced {
+  return whileRunning(path, name, () => announcedIn(path)) ?? nowhere;
+}
+
+function announcedIn(path: string): Announced {
+  const read = JSON.parse(readFileSync(path, "utf8")) as Announced | readonly string[];
+  return "roots" in read ? read : { roots: read };
+}
+
+/** Undefined if the process that has announced something has ended, or what it announced is over. */
+function whileRunning<T>(path: string, name: string, read: () => T): T | undefined {
   const [where = "", pid = "", start = ""] = name.split("-");
   try {
     if (where !== namespace()) {
-      if (Date.now() - statSync(path).mtimeMs >= foreignMs) return nowhere;
+      if (Date.now() - statSync(path).mtimeMs >= foreignMs) return undefined;
     } else if (isGone(Number(pid), start)) {
       remove(path);
-      return nowhere;
+      return undefined;
     }
-    const read = JSON.parse(readFileSync(path, "utf8")) as Announced | readonly string[];
-    return "roots" in read ? read : { roots: read };
+    return read();
   } catch (error) {
     if (errnoOf(error) !== undefined && !isAbsence(error)) throw error;
-    return nowhere; // it ended while we looked, or has not begun
+    return undefined; // it ended while we looked, or has not begun
   }
 }
 
