@@ -1,5 +1,6 @@
 // Patches that git makes of random changes, applied here and by `git apply`: the bytes are the same, or the patch is
-// refused; on the file that it was made from it is never refused. Each is tried as it is, and with CRLF throughout.
+// refused; on the file that it was made from it is never refused. Each is tried as it is, with CRLF throughout, and with
+// a mark about the last line where there is none. What git refuses may be applied, but no two lines become one.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,13 +39,23 @@ async function onePatch({ chance, tally }: Trial, directory: string): Promise<vo
     const made = await applied(base, patch);
     if (made !== after) throw new Error(`gave ${JSON.stringify(made)}`);
   });
+  // Without context, git compares the last line of a file without its ending.
+  if (context === 0 && patch.includes("\n\\ No newline")) return;
   const other = changed(start, chance).join("");
   await tally.attempt(`on another file ${what} ${JSON.stringify(other)}`, async () => {
     const made = await applied(other, patch);
     if (made === undefined) return;
     const wanted = byGit(directory, other, patch, context);
-    if (wanted !== undefined && made !== wanted)
-      throw new Error(`gave ${JSON.stringify(made)}, git ${JSON.stringify(wanted)}`);
+    // Git joins lines where it takes a last line without a break for one inside a file.
+    if (wanted === undefined || newLines(wanted, other, patch).length > 0) refuseNewLines(made, other, patch);
+    else if (made !== wanted) throw new Error(`gave ${JSON.stringify(made)}, git ${JSON.stringify(wanted)}`);
+  });
+  const lines = patch.split("\n");
+  const changes = lines.flatMap((line, i) => (/^[-+](?![-+]{2} )/.test(line) ? [i] : []));
+  const marked = lines.toSpliced(chance.pick(changes) + 1, 0, "\\ No newline at end of file").join("\n");
+  await tally.attempt(`with a stray mark ${JSON.stringify({ base, marked })}`, async () => {
+    const made = await applied(base, marked);
+    if (made !== undefined) refuseNewLines(made, base, marked);
   });
   // A file with one kind of ending keeps it, whatever the patch came with.
   await tally.attempt(`with CRLF ${what}`, async () => {
@@ -56,6 +67,18 @@ async function onePatch({ chance, tally }: Trial, directory: string): Promise<vo
       if (made !== undefined && made !== as(after)) throw new Error(`gave ${JSON.stringify(made)}`);
     }
   });
+}
+
+function refuseNewLines(made: string, content: string, patch: string): void {
+  const odd = newLines(made, content, patch);
+  if (odd.length > 0) throw new Error(`gave the lines ${JSON.stringify(odd)}`);
+}
+
+/** The lines of a file that are neither ones that it had nor ones that the patch adds. */
+function newLines(made: string, content: string, patch: string): string[] {
+  const linesOf = (text: string) => text.split("\n").map(line => line.replace(/\r$/, ""));
+  const known = new Set([...linesOf(content), ...linesOf(patch).map(line => line.slice(1))]);
+  return linesOf(made).filter(line => !known.has(line));
 }
 
 /** Undefined if it is refused. */

@@ -1,5 +1,5 @@
 // Random expressions against ripgrep itself: the same lines, in one order, with any limit; line by line and across
-// lines.
+// lines; in a tree and in a named file. A search that a limit ended says so.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,22 +48,23 @@ export async function lines(trial: Trial, rounds: number): Promise<void> {
 
 async function compare(chance: Chance): Promise<void> {
   using tree = new Tree();
+  const named: string[] = [];
   for (let i = 0; i < 12; i++) {
     const count = chance.pick([0, 1, 5, 90]);
     const text = Array.from({ length: count }, () =>
       Array.from({ length: 1 + chance.below(3) }, () => chance.pick(words)).join(" "),
     ).join("\n");
+    const directory = chance.pick(["", "d/", "d/e/"]);
+    if (directory === "") named.push(`${i}.txt`);
     // Without any line feed, a carriage return would end lines.
-    tree.add(
-      `${chance.pick(["", "d/", "d/e/"])}${i}.txt`,
-      text + (text.includes("\n") ? chance.pick(["", "\n"]) : "\n"),
-    );
+    tree.add(`${directory}${i}.txt`, text + (text.includes("\n") ? chance.pick(["", "\n"]) : "\n"));
   }
   for (let i = 0; i < 5; i++) {
     const pattern = Array.from({ length: 1 + chance.below(3) }, () => chance.pick(atoms)).join("");
     const multiline = chance.below(3) === 0;
     const ignoreCase = chance.below(3) === 0;
     const limit = chance.below(2) === 0 ? undefined : 1 + chance.below(40);
+    const file = named.length > 0 && chance.below(3) === 0 ? chance.pick(named) : undefined;
     const query = { pattern, multiline, ignoreCase };
     const args = [
       "--no-config",
@@ -77,7 +78,7 @@ async function compare(chance: Chance): Promise<void> {
     ];
     if (multiline) args.push("-U", "--multiline-dotall");
     if (ignoreCase) args.push("-i");
-    const { stdout } = spawnSync(rgPath, [...args, "-e", pattern, "."], {
+    const { stdout } = spawnSync(rgPath, [...args, "-e", pattern, `./${file ?? ""}`], {
       cwd: tree.root,
       maxBuffer: 1 << 28,
     });
@@ -85,13 +86,16 @@ async function compare(chance: Chance): Promise<void> {
       .split("\n")
       .filter(line => line.includes("\0"))
       .map(line => line.slice(2).replace("\0", ":").replace(/\r+$/, ""));
-    const label = `${JSON.stringify(query)} limit ${limit}`;
+    const label = `${JSON.stringify(query)} in ${file ?? "."}, limit ${limit}`;
     for (const reading of ["utf-8", "detected"] as const) {
-      const found = shown(await tree.search(query, { limit, reading })).map(line => line.replace(/\r+$/, ""));
+      const { files, stopped } = await tree.searchAndReport(query, { limit, reading, file });
+      const found = shown(files).map(line => line.replace(/\r+$/, ""));
       const wanted = multiline ? [...told, ...overlooked(tree.root, query, found, told)] : told;
       if (limit === undefined) same(found, wanted, `${label} ${reading}`);
       else if (found.length < Math.min(limit, told.length))
         throw new Error(`${label}: ${found.length} of ${told.length}`);
+      else if (found.length < told.length && stopped !== "limit")
+        throw new Error(`${label}: ${found.length} of ${told.length}, as if there were no more`);
       else
         same(
           found.filter(line => !wanted.includes(line)),

@@ -27,10 +27,16 @@ export class Tree implements Disposable {
   }
 
   async search(query: Query, options: GrepOptions = {}): Promise<FileHits[]> {
+    return (await this.searchAndReport(query, options)).files;
+  }
+
+  /** The same, and why the search ended before everything was found. */
+  async searchAndReport(query: Query, options: GrepOptions) {
     using directory = this.#workspace.directory(this.#workspace.at("."));
-    const found: FileHits[] = [];
-    for await (const file of grep(directory, query, options)) found.push(file);
-    return found;
+    const files: FileHits[] = [];
+    const search = grep(directory, query, options);
+    for await (const file of search) files.push(file);
+    return { files, stopped: search.report.stopped };
   }
 
   /** The files that a walk by the ignore rules gives. */

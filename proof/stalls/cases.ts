@@ -129,6 +129,13 @@ export const cases: readonly Case[] = [
       }),
   },
   {
+    id: "a command in a tree of many files",
+    size: 100_000,
+    short: 10_000,
+    make: manyFiles,
+    run: client => call(client, "run_command", { command: "true", timeout_ms: 300_000 }),
+  },
+  {
     id: "undo of a command that made files",
     size: 30_000,
     short: 2_000,

@@ -18,7 +18,7 @@ export async function call(
   context: CallContext,
 ): Promise<Outcome> {
   const tool = findTool(dialect, name, context);
-  const site = { tool, revision: context.revision };
+  const site = { tool, params, revision: context.revision };
   const failed = (error: unknown): Outcome => {
     const fault = asFault(error, context.signal);
     context.failed?.(fault);

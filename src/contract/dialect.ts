@@ -12,9 +12,11 @@ export interface ProtocolError {
 /** The result of a call: a reply of the tool, a failure as a reply, or a protocol error. */
 export type Outcome = Reply | ProtocolError;
 
-/** Where a fault happened: the tool (absent if it does not exist), and the caller's revision. */
+/** Where a fault happened: the tool (absent if it does not exist), what it was given, and the caller's revision. */
 export interface Site {
   readonly tool?: Tool;
+  /** Not checked. */
+  readonly params?: unknown;
   readonly revision: string;
 }
 

@@ -42,7 +42,7 @@ export const patchProblems: Readonly<Record<PatchProblem, string>> = {
   cut_off: "the patch ends before the hunk has as many lines as its header says",
   hunk_without_change: "the hunk changes nothing",
   file_without_change: "the patch changes nothing in its file",
-  misplaced_no_newline: 'no line before "\\ No newline at end of file"',
+  misplaced_no_newline: '"\\ No newline at end of file" is not behind a last line',
   old_lines_in_new_file: "a new file has no old lines",
   new_lines_in_deleted_file: "a deleted file has no new lines",
   several_hunks: "a new or deleted file has one hunk",

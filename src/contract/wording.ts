@@ -227,7 +227,7 @@ export const plainWording: Wording = {
   invalid_workspace_name: ({ name, most }) =>
     `${printable(JSON.stringify(name))} cannot be the name of a workspace: letters, digits, . _ and -, at most ${most}, beginning with a letter or digit`,
   unknown_workspace: ({ name, nearest = [] }) =>
-    `There is no workspace ${printable(JSON.stringify(name))}${nearest.length > 0 ? `; there is ${nearest.map(printable).join(", ")}` : ""}`,
+    `There is no workspace ${printable(JSON.stringify(name))}${nearest.length > 0 ? `; there ${nearest.length === 1 ? "is" : "are"} ${nearest.map(printable).join(", ")}` : ""}`,
   workspace_dropped: ({ name }) => `The workspace ${printable(name)} was dropped and accepts no more changes`,
   workspace_exists: ({ name }) => `The workspace ${printable(name)} already exists`,
   not_a_fork: ({ name }) => `${printable(name)} is not a fork: it has no base`,

@@ -235,9 +235,10 @@ export interface Faults {
     readonly reason: "no_match" | "ambiguous" | "lines_left" | "already_applied";
     /**
      * Why nothing matches, if it is not the old lines. `no_anchor`: no line is what the hunk's `@@` names. `not_at_end`:
-     * a hunk without context after its changes belongs to the end of the file, and its lines are elsewhere.
+     * a hunk without context after its changes belongs to the end of the file, and its lines are elsewhere. `only_added`:
+     * the hunk has no line that shows its place.
      */
-    readonly why?: "no_anchor" | "not_at_end";
+    readonly why?: "no_anchor" | "not_at_end" | "only_added";
     /** It fits but for this: whether the last line that it removes or keeps has a line break in the file. */
     readonly endsWithBreak?: boolean;
     readonly current: readonly NumberedLine[];

@@ -205,6 +205,34 @@ describe("a unified diff", () => {
     });
   });
 
+  it("is refused where a line without a line break would run into the next one", async () => {
+    const mark = "\\ No newline at end of file";
+    for (const lines of [
+      ["@@ -2 +2 @@", "-line 2", "+two", mark],
+      ["@@ -2 +2,2 @@", " line 2", "+more", mark],
+    ])
+      expect(await refusal("patch_conflict", () => patched(ten, hunk(...lines)))).toMatchObject({
+        reason: "no_match",
+        endsWithBreak: true,
+        current: [{ line: 2, text: "line 2" }],
+      });
+    const below = hunk("@@ -9,2 +9,2 @@", "-line 9", "+nine", mark, " line 10");
+    expect(await refusal("malformed_patch", () => parsePatch(below))).toEqual({
+      line: 6,
+      problem: "misplaced_no_newline",
+    });
+    expect(await patched(ten, hunk("@@ -10 +10 @@", "-line 10", "+ten", mark))).toBe(
+      ten.replace("line 10\n", "ten"),
+    );
+  });
+
+  it("is refused inside a file where it only adds lines, and says that no line shows its place", async () => {
+    const added = hunk("@@ -3,0 +4 @@", "+new");
+    expect(await refusal("patch_conflict", () => patched(ten, added))).toMatchObject({ why: "only_added" });
+    const atEnd = hunk("@@ -10,0 +11 @@", "+new");
+    expect(await patched(ten, atEnd)).toBe(`${ten}new\n`);
+  });
+
   it("is refused where only the line break at the end differs, and says which of the two has it", async () => {
     const mark = "\\ No newline at end of file";
     const without = hunk("@@ -9,2 +9,2 @@", " line 9", "-line 10", mark, "+ten");
@@ -218,6 +246,14 @@ describe("a unified diff", () => {
     });
     const neither = await refusal("patch_conflict", () => patched(ten.replace("line 9", "other"), without));
     expect(neither.endsWithBreak).toBeUndefined();
+  });
+
+  it("has no place if its line number names one, and its missing trailing context the end of the file", async () => {
+    const added = hunk("@@ -2 +2,2 @@", " }", "+next");
+    expect(await patched("x\n}\nz\n", added)).toBe("x\n}\nnext\nz\n");
+    expect(await patched("x\n}\n", added)).toBe("x\n}\nnext\n");
+    const either = await refusal("patch_conflict", () => patched("x\n}\nz\n}\n", added));
+    expect(either).toMatchObject({ hunk: 1, reason: "ambiguous" });
   });
 
   it("finds its place when lines have moved, if there is only one", async () => {

@@ -86,6 +86,21 @@ describe("search", () => {
     expect(found.length).toBeLessThanOrEqual(10);
   });
 
+  it("says so of a single file, too", async () => {
+    using tree = new Tree({ "a.txt": "needle\n".repeat(3) });
+    using directory = tree.directory();
+    for (const pattern of ["needle", "needl[e]"]) {
+      for (const [limit, stopped] of [
+        [2, "limit"],
+        [4, undefined],
+      ] as const) {
+        const search = grep(directory, { pattern }, { file: "a.txt", limit });
+        await all(search);
+        expect(search.report.stopped, `${pattern} ${limit}`).toBe(stopped);
+      }
+    }
+  });
+
   it("line endings, byte-order marks and encodings do not hide matches", async () => {
     using tree = new Tree({
       "crlf.txt": "one\r\ntwo end\r\nthree end",

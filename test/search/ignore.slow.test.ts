@@ -93,6 +93,20 @@ describe("ignore rules", () => {
     expect(await searched(tree)).toEqual(expected);
   });
 
+  it("stars after the plain start of a path cross directories, as for git", async () => {
+    const files = ["ab/c/d/a", "ab/c/d/b", "cd/x/y", "ce/x", "x/ab/c/a"];
+    using tree = new Tree({
+      ".gitignore": "ab**/a\n/cd**\nc?**/x\n",
+      ...Object.fromEntries(files.map(name => [name, "x\n"])),
+    });
+    tree.git("init", "-q");
+    const ignored = tree.gitIgnored(files);
+    expect([...ignored].sort()).toEqual(["ab/c/d/a", "ce/x", "cd/x/y"].sort());
+    const expected = byteSorted([".gitignore", ...files.filter(name => ![...ignored].includes(name))]);
+    expect(await walked(tree)).toEqual(expected);
+    expect(await searched(tree)).toEqual(expected);
+  });
+
   it("an invalid pattern, and very many lines, do not stop a search in a subdirectory", async () => {
     const many = "another\n".repeat(130_000);
     using tree = new Tree({ ".gitignore": `a\\\n*.log\n${many}`, "sub/a.txt": "x\n", "sub/b.log": "x\n" });

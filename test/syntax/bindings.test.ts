@@ -421,3 +421,14 @@ describe("in PHP, a function, a class and a constant can share a name", () => {
     }
   });
 });
+
+describe("the type of a field", () => {
+  it.each([
+    ["a.rs", "pub enum Op { A }\npub struct P { pub op: Op, last: Option<Op> }\nfn f() -> Op { Op::A }\n"],
+    ["a.go", "package p\n\ntype Op int\n\ntype P struct {\n\top, last Op\n\tlist []Op\n}\n"],
+    ["Op.java", "class Op {\n  private final Op next = null;\n  private java.util.List<Op> all;\n}\n"],
+  ])("is a use of that type: %s", async (file, text) => {
+    const { sure, unsure } = await usesInFiles([{ path: `/p/${file}`, text }], "Op");
+    expect([sure[0]?.length, unsure[0]]).toEqual([text.match(/\bOp\b/g)?.length, []]);
+  });
+});

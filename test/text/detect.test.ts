@@ -90,6 +90,18 @@ describe("the likely encodings of a text", () => {
     expect(likelyEncodings(iconv.encode("a – b “c” d…", "windows-1252"))).toContain("windows-1252");
   });
 
+  it("include each way to read two words of Korean or Japanese, however many there are", () => {
+    for (const [text, encoding] of [
+      ["문자\n", "euc-kr"],
+      ["value 위한\n", "euc-kr"],
+      ["文字 住所 //\n", "euc-jp"],
+    ] as const) {
+      const bytes = iconv.encode(text, encoding);
+      const readings = likelyEncodings(bytes).map(name => iconv.decode(bytes, name));
+      expect(readings, encoding).toContain(text);
+    }
+  });
+
   it("are one and certain for a long Western text with these signs", () => {
     const french = iconv.encode(
       "L’été où nous étions à l’hôtel, « très près » de la forêt, il a plu ; la fête a été gâchée à cause de l’orage… Où étiez-vous ?\n".repeat(

@@ -28,6 +28,19 @@ function lastOf({ number, text }: FoundLine): number {
   return number + text.split("\n").length - 1;
 }
 
+/** A line as grep prints it, a match of several lines below the prefix of its first. */
+function row(path: string, mark: ":" | "-", { number, text }: FoundLine): string {
+  const shown = text.split("\n").map(one => shownLine(one.replace(/\r$/, "")));
+  return `${path}${mark}${number}${mark}${shown.join("\n")}`;
+}
+
+/** Bytes that a part takes, with its line break. */
+function sizeOf(part: string): number {
+  return Buffer.byteLength(part) + 1;
+}
+
+const noContext = "[... no room for the context of this match ...]";
+
 /** Space for the footer. */
 const reserve = 100;
 
@@ -64,12 +77,13 @@ export class GrepPage {
         // Context ends before the next result.
         if (i > at && near.column !== undefined && this.#takesAfter()) break;
         if (this.#isApart(near.number, last)) group.push("--");
-        const mark = i === at ? ":" : "-";
-        const shown = near.text.split("\n").map(one => shownLine(one.replace(/\r$/, "")));
-        group.push(`${path}${mark}${near.number}${mark}${shown.join("\n")}`);
+        group.push(row(path, i === at ? ":" : "-", near));
         last = lastOf(near);
       }
-      if (this.#print(group.join("\n"))) printed = last;
+      // A result is never cut for its context.
+      const isAlone = group.length > 1 && this.#shown === 0 && sizeOf(group.join("\n")) > this.#room;
+      const part = isAlone ? [row(path, ":", line), noContext] : group;
+      if (this.#print(part.join("\n"))) printed = isAlone ? lastOf(line) : last;
     }
   }
 
@@ -111,9 +125,13 @@ export class GrepPage {
     return before + after > 0 && this.#parts.length > 0 && (number > last + 1 || last < 0);
   }
 
+  get #room(): number {
+    return this.#options.cap - reserve - this.#bytes;
+  }
+
   #print(part: string): boolean {
-    const bytes = Buffer.byteLength(part) + 1;
-    const room = this.#options.cap - reserve - this.#bytes;
+    const bytes = sizeOf(part);
+    const room = this.#room;
     if (bytes > room && this.#shown > 0) {
       this.#full = true;
       return false;

@@ -23,14 +23,21 @@ export const wording: Wording = {
   no_change: ({ path }) => `old_string and new_string are identical, nothing to change in ${path}`,
   no_match: ({ path, near }) => `old_string was not found in ${path}. ${near ? hint(near) : advice}`,
   ambiguous,
-  patch_conflict: ({ path, hunk, reason, current }) =>
+  patch_conflict: ({ path, hunk, reason, why, endsWithBreak, current }) =>
     reason === "lines_left"
       ? `Hunk ${hunk} deletes ${path}, but leaves lines in it:\n${quoted(current)}`
       : `Hunk ${hunk} ${reason === "ambiguous" ? "fits more than one place in" : "does not apply to"} ${path}` +
+        (why === "only_added" ? ": it only adds lines; add the line above or below as context" : "") +
+        (endsWithBreak === undefined ? "" : lastLine(endsWithBreak)) +
         (current.length === 0 ? "" : `; the file has there:\n${quoted(current)}`),
   duplicate_path: ({ path }) => `Path is named twice in the patch: ${path}`,
   exists: ({ path }) => `Path already exists: ${path}`,
 };
+
+const lastLine = (hasBreak: boolean) =>
+  hasBreak
+    ? ': its last line has a line break in the file; leave out "\\ No newline at end of file"'
+    : ': its last line has no line break in the file; add "\\ No newline at end of file"';
 
 const advice = "Read the file again and copy the text exactly as it stands there.";
 

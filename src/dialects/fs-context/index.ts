@@ -31,8 +31,8 @@ export const fsContext: Dialect = {
   wording,
   instructions,
   withoutRoots: "client-roots",
-  failure(fault, { tool }) {
-    const error = failureOf(fault);
+  failure(fault, { tool, params }) {
+    const error = failureOf(fault, pathIn(params));
     if (tool === undefined) return { error: { code: -32602, message: error.message } };
     const lines = [`Error [${error.code}]: ${error.message}`];
     if (error.path !== undefined) lines.push(`Path: ${error.path}`);
@@ -40,3 +40,9 @@ export const fsContext: Dialect = {
     return { ...text(lines.join("\n"), { ok: false, error }), isError: true };
   },
 };
+
+/** The path that a call was given. */
+function pathIn(params: unknown): string | undefined {
+  if (typeof params !== "object" || params === null || !("path" in params)) return undefined;
+  return typeof params.path === "string" ? params.path : undefined;
+}

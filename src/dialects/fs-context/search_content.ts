@@ -1,5 +1,6 @@
 // `search_content`: lines by regular expression or literal text. Patterns are JavaScript's, as the document's
 // authors run them; engine/regex/expression.ts says how they are read.
+import { firstCharacters } from "../../contract/render/cut.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { readExpression } from "../../engine/regex/expression.ts";
@@ -16,6 +17,7 @@ import { looksBinary } from "./reading.ts";
 import { limitProperties, type StoppedReason, stoppedReasons, truncation } from "./search-limits.ts";
 
 const megabyte = 1024 * 1024;
+const longestLine = 2000;
 
 export const searchContent = tool({
   name: "search_content",
@@ -109,6 +111,8 @@ export const searchContent = tool({
       maxFileSize: params.maxFileSize,
       maxFiles: params.maxFilesScanned,
       binary: params.skipBinary ? looksBinary : undefined,
+      // As read_file counts lines.
+      reading: "utf-8 lf" as const,
       timeoutMs,
       signal: call.signal,
     };
@@ -117,7 +121,7 @@ export const searchContent = tool({
     let more = false;
     for await (const { path, lines } of matches(directory, sought, options, report)) {
       more ||= lines.length > left;
-      if (left > 0) found.push({ path, lines: lines.slice(0, left) });
+      if (left > 0) found.push({ path, lines: lines.slice(0, left).map(shownPart) });
       left -= Math.min(left, lines.length);
     }
     if (report.stopped === "memory" || report.stopped === "killed")
@@ -161,6 +165,16 @@ export const searchContent = tool({
     return text(withNotes(shown, notes), structured);
   },
 });
+
+/** A match with lines that are not too long to be shown. */
+function shownPart({ text: content, before, after, ...match }: LineMatch): LineMatch {
+  return { ...match, text: shownLine(content), before: before.map(shownLine), after: after.map(shownLine) };
+}
+
+function shownLine(content: string): string {
+  const { text: first, left } = firstCharacters(content, longestLine);
+  return left === 0 ? first : `${first} [line cut]`;
+}
 
 /** Two parameters that clients send although the document has them for other tools only. */
 function fileMatching(params: object): { baseName: boolean; ignoreCase: boolean } {

@@ -6,7 +6,7 @@ import { walk } from "../../engine/search/walk.ts";
 import { under } from "../../engine/workspace/root.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
-import { type ListedItem, line, listed, namesNote, withNotes } from "./listing.ts";
+import { type ListedItem, line, listed, namesNote, plural, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 import { limitProperties, type StoppedReason, stoppedReasons, truncation } from "./search-limits.ts";
@@ -78,6 +78,7 @@ export const searchFiles = tool({
         truncated: { type: "boolean" },
         stoppedReason: { type: "string", enum: stoppedReasons },
         skippedInaccessible: { type: "integer" },
+        skippedTooDeep: { type: "integer", description: "Directories deeper than maxDepth." },
       },
     },
   }),
@@ -116,7 +117,7 @@ export const searchFiles = tool({
       return sortBy !== "path" || first.count <= maxResults;
     });
     const results = first.sorted();
-    const { files, inaccessible, stopped } = found.report;
+    const { files, inaccessible, tooDeep, stopped } = found.report;
     const reason: StoppedReason | undefined =
       stopped === "time"
         ? "timeout"
@@ -144,6 +145,7 @@ export const searchFiles = tool({
         truncated: reason !== undefined,
         ...(reason && { stoppedReason: reason }),
         skippedInaccessible: inaccessible + nameOnly,
+        ...(tooDeep > 0 && { skippedTooDeep: tooDeep }),
       },
     };
     const shown =
@@ -152,6 +154,8 @@ export const searchFiles = tool({
         : [`Found ${results.length}:`, ...results.map(file => line(absolute(file), file))];
     const notes = [
       reason !== undefined && truncation(reason, params),
+      tooDeep > 0 &&
+        `Not searched: ${plural(tooDeep, "directory", "directories")} deeper than maxDepth (${maxDepth}).`,
       inaccessible > 0 && `Skipped: ${inaccessible} directories could not be read.`,
       nameOnly > 0 && namesNote(nameOnly),
     ];

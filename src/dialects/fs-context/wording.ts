@@ -65,16 +65,14 @@ export interface Failure {
   readonly suggestion: string;
 }
 
-export function failureOf(fault: Fault): Failure {
+/** `given` is the path of the call, for faults that name none. */
+export function failureOf(fault: Fault, given?: string): Failure {
   const code = codeOf(fault);
-  const path =
-    "path" in fault.data && fault.data.path !== undefined && fault.data.path !== ""
-      ? printable(fault.data.path)
-      : undefined;
+  const path = ("path" in fault.data && fault.data.path) || given;
   return {
     code,
     message: say(wording, fault),
-    ...(path !== undefined && { path }),
+    ...(path && { path: printable(path) }),
     suggestion: fault.code === "binary" ? binarySuggestion : suggestions[code],
   };
 }

@@ -59,6 +59,8 @@ export const searchText = tool({
       before: context,
       after: context,
       binary: notUtf8,
+      // As read_file counts lines.
+      reading: "utf-8 lf",
       columns: true,
       limit: params.skip + params.max_results + 1,
       timeoutMs,

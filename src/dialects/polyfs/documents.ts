@@ -6,6 +6,7 @@ import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
 import { isPdf, startsAsPdf } from "../../engine/text/detect.ts";
 import { decode, rewrite, type Text } from "../../engine/text/text.ts";
+import { counted } from "./answer.ts";
 import { refused } from "./failure.ts";
 import { textOf } from "./text-file.ts";
 
@@ -18,24 +19,28 @@ export async function readableText(
   if (encoding === undefined && isPdf(bytes)) {
     const pages = await pdfPages(bytes);
     if (pages !== undefined)
-      return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
+      return { text: await asText(path, pagesText(pages)), as: `PDF, ${counted(pages.length, "page")}` };
     if (startsAsPdf(bytes)) throw new Fault("binary", { path });
     // A text that only mentions the mark, as the source of a reader does.
   }
   const text = await textOf(path, bytes, encoding);
   const view = isNotebook(path) ? await textJob("notebookText", text.body.length, text.body) : undefined;
   if (view === undefined) return { text };
-  return { text: await asText(path, view.body), as: `notebook, ${view.cells} cells` };
+  return { text: await asText(path, view.body), as: `notebook, ${counted(view.cells, "cell")}` };
 }
 
 /** Refuses to edit a PDF: its lines are not those that were read. With `encoding`, it is read and edited as it is. */
 export async function refusePdf(path: string, bytes: Buffer, encoding: string | undefined): Promise<void> {
-  if (encoding !== undefined || !isPdf(bytes)) return;
-  if (startsAsPdf(bytes) || (await pdfPages(bytes)) !== undefined)
-    throw refused(
-      `${printable(path)} is a PDF: its text can be read, but not edited`,
-      "Make it again with the program that made it; write_file with encoding: base64 replaces it.",
-    );
+  if (encoding !== undefined || !(await isReadAsPdf(bytes))) return;
+  throw refused(
+    `${printable(path)} is a PDF: its text can be read, but not edited`,
+    "Make it again with the program that made it; write_file with encoding: base64 replaces it.",
+  );
+}
+
+/** Whether the text that a caller reads is that of pages, and not a text that only mentions the mark of a PDF. */
+export async function isReadAsPdf(bytes: Buffer): Promise<boolean> {
+  return isPdf(bytes) && (startsAsPdf(bytes) || (await pdfPages(bytes)) !== undefined);
 }
 
 function pagesText(pages: readonly string[]): string {
@@ -88,12 +93,42 @@ export async function editReadable<A extends { readonly text: Text }>(
       throw Fault.is(other, "no_match") ? error : other;
     }
   }
-  const { body } = edited.text;
+  return { text: await withCells(file, edited.text.body) };
+}
+
+/**
+ * Replaces something in each cell of a notebook, or in the text of any other file. Heads, outputs and the rest of the
+ * JSON stay. Undefined if there is nothing to replace.
+ */
+export async function replaceReadable(
+  file: Text,
+  replace: (text: Text) => Promise<ReplacedPlaces | undefined>,
+): Promise<ReplacedPlaces | undefined> {
+  const view = isNotebook(file.path) ? await textJob("notebookText", file.body.length, file.body) : undefined;
+  if (view === undefined) return replace(file);
+  let [count, made, at] = [0, "", 0];
+  for (const [start, end] of view.sources) {
+    const cell = await replace(await asText(file.path, view.body.slice(start, end)));
+    if (cell === undefined) continue;
+    const { body } = cell.text;
+    made += view.body.slice(at, start) + (body === "" || body.endsWith("\n") ? body : `${body}\n`);
+    at = end;
+    count += cell.count;
+  }
+  return count === 0 ? undefined : { count, text: await withCells(file, made + view.body.slice(at)) };
+}
+
+export interface ReplacedPlaces {
+  readonly text: Text;
+  readonly count: number;
+}
+
+/** The notebook whose cells read like this. */
+async function withCells(file: Text, body: string): Promise<Text> {
   const splices = await textJob("notebookSplices", file.body.length + body.length, file.body, body);
-  if (splices === undefined)
-    throw refused(
-      "only the text of cells can be edited, not their heads and outputs",
-      "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
-    );
-  return { text: rewrite(file, splices) };
+  if (splices !== undefined) return rewrite(file, splices);
+  throw refused(
+    `${printable(file.path)}: only the text of cells can be edited, not their heads and outputs`,
+    "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
+  );
 }

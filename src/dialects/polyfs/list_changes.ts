@@ -23,7 +23,7 @@ export const listChanges = polyfsTool({
       path: { type: "string" },
       limit: { type: "integer", minimum: 1, default: 20 },
       before: { type: "string", description: "A change." },
-      since: { type: "string", description: "A change, 2h, or start of this connection." },
+      since: { type: "string", description: "A change, 2h, or `start` of this connection." },
       diff: { type: "boolean", description: "Net difference, hunks numbered." },
       mine: { type: "boolean" },
     },

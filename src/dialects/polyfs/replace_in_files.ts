@@ -2,6 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { isNotebook } from "../../engine/document/notebook.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
 import { occurrences } from "../../engine/edit/literal.ts";
@@ -15,6 +16,7 @@ import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { AnswerLines, answerBytes, counted, unreadDirectories } from "./answer.ts";
 import { addChangedLines } from "./changed-lines.ts";
+import { asRead, isReadAsPdf, type ReplacedPlaces, refusePdf, replaceReadable } from "./documents.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { pathAt } from "./paths.ts";
@@ -104,7 +106,7 @@ export const replaceInFiles = polyfsTool({
       if (!lines.add(`${printable(path.given)}: ${count} · ${version(after.bytes)}`)) break;
       shown++;
       const changed = new AnswerLines(room.room);
-      const fits = await addChangedLines(changed, before, after);
+      const fits = await addChangedLines(changed, ...(await asRead(before, after)));
       if (changed.count > 0) lines.add(changed.toString());
       room = new AnswerLines(fits ? changed.room : 0);
     }
@@ -141,6 +143,7 @@ async function holding(
   const { workspace, settings, signal } = call;
   const files: WorkspacePath[] = [];
   let large = 0;
+  const pdfs: { readonly path: WorkspacePath; readonly bytes: Buffer }[] = [];
   let tooLarge: Fault | undefined;
   const slice = new TimeSlice();
   for (const [i, path] of candidates.entries()) {
@@ -155,11 +158,22 @@ async function holding(
         size: file.size,
         limit: settings.maxFileBytes,
       });
-    } else if (await isHolding(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
+      continue;
+    }
+    const bytes = await file.bytes(settings.maxFileBytes);
+    if (!(await isHolding(path, bytes, edit, call))) continue;
+    if (await isReadAsPdf(bytes)) pdfs.push({ path, bytes });
+    else files.push(path);
   }
   if (files.length > most) throw new Fault("too_many_files", { limit: most, count: files.length });
   if (files.length === 0 && tooLarge !== undefined) throw tooLarge;
-  return { files, skipped: large > 0 ? [`[${counted(large, "file")} left out: too large]`] : [] };
+  const [pdf] = pdfs;
+  if (files.length === 0 && pdf !== undefined) await refusePdf(pdf.path.given, pdf.bytes, undefined);
+  const skipped = [
+    ...(large > 0 ? [`[${counted(large, "file")} left out: too large]`] : []),
+    ...(pdfs.length > 0 ? [`[${counted(pdfs.length, "PDF")} left out]`] : []),
+  ];
+  return { files, skipped };
 }
 
 /** Whether there is something to replace in a file. */
@@ -169,7 +183,8 @@ async function isHolding(
   edit: Edit,
   call: CallContext,
 ): Promise<boolean> {
-  if (edit.kind !== "replace") return (await replacedIn(path, bytes, edit, call)) !== undefined;
+  if (edit.kind !== "replace" || isNotebook(path.given))
+    return (await replacedIn(path, bytes, edit, call)) !== undefined;
   if (isNoText(bytes)) return false;
   const file = await decode(path.given, bytes, decoding);
   return holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false);
@@ -183,14 +198,24 @@ async function replacedIn(
   { signal }: CallContext,
 ): Promise<ReplacedFile | undefined> {
   if (isNoText(bytes)) return undefined;
-  const file = await decode(path.given, bytes, decoding);
+  const before = await decode(path.given, bytes, decoding);
+  const made = await replaceReadable(before, shown => replacedInText(shown, edit, signal));
+  if (made === undefined || made.text.bytes.equals(bytes)) return undefined;
+  const { text: after, count } = made;
+  return { path, count, before, after, change: { kind: "write", path, bytes: after.bytes } };
+}
+
+async function replacedInText(
+  before: Text,
+  edit: Edit,
+  signal: AbortSignal,
+): Promise<ReplacedPlaces | undefined> {
   // Looking why a text is not there costs far more than seeing that it is not.
-  if (edit.kind === "replace" && !holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false))
+  if (edit.kind === "replace" && !holds(before.body, likeBody(before, edit.old), edit.ignoreCase ?? false))
     return undefined;
   try {
-    const { text: after, count } = await applyEdits(file, [edit], { order: "original", signal });
-    if (after.bytes.equals(bytes)) return undefined;
-    return { path, count, before: file, after, change: { kind: "write", path, bytes: after.bytes } };
+    const { text: after, count } = await applyEdits(before, [edit], { order: "original", signal });
+    return after.bytes.equals(before.bytes) ? undefined : { text: after, count };
   } catch (error) {
     if (Fault.is(error, "no_match")) return undefined;
     throw error;

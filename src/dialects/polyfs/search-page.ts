@@ -46,6 +46,15 @@ export class SearchPage {
     return false;
   }
 
+  /** Prints even if there is no room: a page without any result could not be followed by another. */
+  printFirst(part: string): void {
+    this.#lines.note(part);
+  }
+
+  get room(): number {
+    return this.#lines.room;
+  }
+
   /** The index of the next part; `extend` appends to a printed one. */
   get next(): number {
     return this.#lines.count;

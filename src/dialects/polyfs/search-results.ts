@@ -69,6 +69,8 @@ export class LineResults implements Results {
   readonly #call: CallContext;
   readonly #symbols: SymbolsAround;
   #files = 0;
+  /** Lines of context before the first hit for which there was no room. */
+  #leftOut = 0;
 
   constructor(options: SearchPageOptions, context: number, call: CallContext) {
     this.#page = new SearchPage(options);
@@ -96,12 +98,15 @@ export class LineResults implements Results {
     let left = hits.length;
     let last: number | undefined;
     const shown: ShownHit[] = [];
-    for (const line of this.#near(lines, hits)) {
+    const near = this.#near(lines, hits);
+    const first = this.#page.next === 0 ? this.#fitting(near, before, textOf) : 0;
+    this.#leftOut += first;
+    for (const line of near.slice(first)) {
       const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
-      const mark = isHit(line) ? ":" : "-";
-      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${textOf(line)}`;
+      const printed = `${before}${isApart ? "--\n" : ""}${row(line, textOf)}`;
       const place = this.#page.next;
-      if (!this.#page.print(printed, left)) break;
+      if (place === 0 && isHit(line)) this.#page.printFirst(printed);
+      else if (!this.#page.print(printed, left)) break;
       if (last === undefined) this.#files++;
       if (isHit(line)) shown.push({ line: line.number, place });
       if (isHit(line)) left--;
@@ -109,6 +114,19 @@ export class LineResults implements Results {
       last = line.number;
     }
     if (source !== undefined) this.#symbols.add(source, shown);
+  }
+
+  /** The index of the first line from which on the first hit of the page fits below `head`. */
+  #fitting(near: readonly FoundLine[], head: string, textOf: InspectedFile["textOf"]): number {
+    let room = this.#page.room - Buffer.byteLength(head);
+    let first = near.findIndex(isHit);
+    for (let i = first; i >= 0; i--) {
+      const line = near[i];
+      if (line !== undefined) room -= Buffer.byteLength(row(line, textOf)) + 1;
+      if (room < 0) break;
+      first = i;
+    }
+    return first;
   }
 
   /** The hits with their own context: without the hits left for another page, and their context. */
@@ -157,8 +175,14 @@ export class LineResults implements Results {
   async print(report: GrepReport): Promise<string> {
     await this.#symbols.print(this.#page);
     const found = counted(this.#page.shown, "match", "matches");
-    return this.#page.end(`${found} in ${counted(this.#files, "file")}`, report);
+    const page = this.#page.end(`${found} in ${counted(this.#files, "file")}`, report);
+    if (this.#leftOut === 0) return page;
+    return `${page}\n[no room for ${counted(this.#leftOut, "line")} of context before the first match]`;
   }
+}
+
+function row(line: FoundLine, textOf: InspectedFile["textOf"]): string {
+  return `${line.number}${isHit(line) ? ":" : "-"} ${textOf(line)}`;
 }
 
 function cutMark({ cut }: FoundLine): "some" | 0 {

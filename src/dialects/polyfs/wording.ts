@@ -61,6 +61,8 @@ const conflictAdvice = {
     "No line matches its @@ anchor: copy a line of the file there, or leave the anchor out. The current lines:",
   not_at_end:
     "It ends with a change, which means the end of the file: add the line below the change as context. The current lines:",
+  only_added:
+    "It only adds lines, and a line number alone is no safe place: add the line above or below as context. The current lines:",
 } as const;
 const endAdvice = (hasBreak: boolean) =>
   hasBreak
@@ -387,7 +389,7 @@ export const wording: Wording = {
   ),
   unknown_workspace: say(
     ({ name, nearest = [] }) =>
-      `there is no workspace ${printable(JSON.stringify(name))}${nearest.length > 0 ? `; there is ${nearest.map(printable).join(", ")}` : ""}`,
+      `there is no workspace ${printable(JSON.stringify(name))}${nearest.length > 0 ? `; there ${nearest.length === 1 ? "is" : "are"} ${nearest.map(printable).join(", ")}` : ""}`,
     "workspace with action list shows them.",
   ),
   workspace_exists: say(({ name }) => `the name ${printable(name)} is taken`, "Choose another name."),

@@ -72,7 +72,7 @@ export const workspace = polyfsTool({
 });
 
 const unkeptMerge =
-  "[a file is not kept in the history (too large, no room, or its disk failed): undo of the whole merge is refused; undo with path works for the others]";
+  "[a file is not kept in the history (too large, unreadable, no room, or its disk failed): undo of the whole merge is refused; undo with path works for the others]";
 const unnotedMerge =
   "[merged, but the store could not note it: the next merge of this fork compares both sides from before this one]";
 

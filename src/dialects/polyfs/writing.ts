@@ -40,7 +40,9 @@ export function notes(
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
     ...(recorded
       ? []
-      : ["[not kept in the history (too large, no room, or its disk failed): this cannot be undone]"]),
+      : [
+          "[not kept in the history (too large, unreadable, no room, or its disk failed): this cannot be undone]",
+        ]),
   ];
 }
 

@@ -2,6 +2,7 @@
 // edit of that text changes the source of cells, and leaves every other byte of the JSON as it is.
 import { append } from "../append.ts";
 import { diffLines, type LineChange } from "../text/line-diff.ts";
+import { LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
 import { type Placed, placedJson } from "./json-places.ts";
 
@@ -28,10 +29,22 @@ export function isNotebook(path: string): boolean {
   return /\.ipynb$/i.test(path);
 }
 
-/** The text of a notebook, and how many cells it has. Undefined if the JSON is not a notebook. */
-export function notebookText(json: string): { readonly body: string; readonly cells: number } | undefined {
+export interface NotebookText {
+  readonly body: string;
+  readonly cells: number;
+  /** Where the sources of cells are in the text: from each offset to before the next. */
+  readonly sources: readonly (readonly [start: number, end: number])[];
+}
+
+/** The text of a notebook. Undefined if the JSON is not a notebook. */
+export function notebookText(json: string): NotebookText | undefined {
   const view = notebookView(json);
-  return view && { body: view.body, cells: view.heads };
+  if (view === undefined) return undefined;
+  const { body, heads, cells } = view;
+  const index = new LineIndex(body);
+  const placed = ({ from, lines }: Cell) =>
+    [index.start(from + 1), index.start(from + lines.length + 1)] as const;
+  return { body, cells: heads, sources: cells.map(placed) };
 }
 
 function notebookView(json: string): NotebookView | undefined {

@@ -46,7 +46,9 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
       if (hunk.nextHeader !== undefined) malformed(hunk.nextHeader, "hunk_too_short");
       const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
       const isApplied = found === "no_match" && isThereAlready(hunk, target, used, drift);
-      const why = found === "no_anchor" || found === "not_at_end" ? found : undefined;
+      const isOnlyAdded = hunk.lines.every(({ sign }) => sign === "+");
+      const why =
+        found === "no_anchor" || found === "not_at_end" ? found : isOnlyAdded ? "only_added" : undefined;
       const endsWithBreak = found === "no_match" ? otherEnd(hunk, target, used, drift) : undefined;
       const reason = isApplied ? "already_applied" : found === "ambiguous" ? found : "no_match";
       const place = { path: text.path, hunk: number + 1 };
@@ -59,6 +61,13 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
       });
     }
     const old = hunk.lines.filter(line => line.sign !== "+").length;
+    const isUnended = hunk.lines.findLast(({ sign }) => sign !== "-")?.end === false;
+    if (isUnended && found.at + old < lines.length) {
+      // Without a line break it would run into the line below.
+      const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
+      const data = { path: text.path, hunk: number + 1, reason: "no_match", current } as const;
+      throw new Fault("patch_conflict", { ...data, endsWithBreak: true });
+    }
     used.push({ start: found.at, end: found.at + old });
     if (hunk.oldStart !== undefined) drift = found.offset;
     positions.push(found);

@@ -1,6 +1,7 @@
 // Finds the position of a hunk in a file. With a line number: there, if its old lines match; otherwise at the only
 // place where they do, under git's rules (a hunk without trailing context belongs to the end of the file, one from line
-// 1 to its start). Without a number: at the only place after the previous hunk, or the first one after its anchor.
+// 1 to its start). If its line number and these rules name two places, it has none. Without a number: at the only place
+// after the previous hunk, or the first one after its anchor.
 import type { FileLine } from "./file-lines.ts";
 import type { PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
@@ -61,12 +62,16 @@ function locateByNumber(
   }
   const stated = oldStart - 1;
   const wanted = old.map(line => sameLine(line, target));
-  const fits = (at: number) => at >= 0 && matches(wanted, lines, at);
-  if (drift === 0 && stated >= floor && fits(stated)) return { at: stated, offset: 0 };
-  // Changed lines alone do not identify a place: such a hunk applies at its line number or not at all.
-  if (old.every(line => line.sign === "-")) return "no_match";
-  const toEnd = hunk.lines.at(-1)?.sign !== " ";
   const isAtEnd = (at: number) => at + old.length === lines.length;
+  const fits = (at: number) => at >= 0 && matches(wanted, lines, at);
+  const hasContext = old.some(line => line.sign === " ");
+  const toEnd = hunk.lines.at(-1)?.sign !== " ";
+  if (drift === 0 && stated >= floor && fits(stated)) {
+    const isEither = toEnd && hasContext && !target.verified && !isAtEnd(stated);
+    return isEither && fits(lines.length - old.length) ? "ambiguous" : { at: stated, offset: 0 };
+  }
+  // Changed lines alone do not identify a place: such a hunk applies at its line number or not at all.
+  if (!hasContext) return "no_match";
   const everywhere: number[] = [];
   for (const at of likelyPlaces(old, lines)) {
     if (everywhere.length === 1000 || (oldStart <= 1 && at > 0)) break;

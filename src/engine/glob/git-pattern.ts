@@ -20,6 +20,8 @@ function tokensOf(pattern: string): Token[] | undefined {
     text = "";
     found.push(token);
   };
+  // Git compares what is plain at the start by itself, and reads the rest as if the pattern began there.
+  const begins = pattern.search(/[*?[\\]/);
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at] as string;
     if (char === "\\") {
@@ -27,12 +29,12 @@ function tokensOf(pattern: string): Token[] | undefined {
       text += pattern[++at];
     } else if (char === "?") push({ kind: "any" });
     else if (char === "*") {
-      const opens = at === 0 || pattern[at - 1] === "/";
+      const isSegment = at === 0 || pattern[at - 1] === "/";
       let end = at + 1;
       while (pattern[end] === "*") end++;
-      const isWhole = end - at > 1 && opens;
+      const isWhole = end - at > 1 && (isSegment || at === begins);
       at = end - 1;
-      if (isWhole && end === pattern.length) push({ kind: "rest" });
+      if (isWhole && end === pattern.length) push({ kind: isSegment ? "rest" : "cross" });
       else if (isWhole && pattern[end] === "/") {
         push({ kind: "deep" });
         at = end;

@@ -81,6 +81,7 @@ export async function* searchInProcess({
     }
     if (entry.raw !== undefined) return handover(Number.POSITIVE_INFINITY);
     using file = opened(entry.parent, entry);
+    if (file?.isMasked && slice.isDueNow) await slice.rest(); // that takes as long as many other files
     if (file === undefined) unreadable++;
     else if (file.size <= maxFileSize) {
       searched++;
@@ -120,7 +121,8 @@ export async function searchFile({
   options,
   report,
 }: SearchContext): Promise<FileHits[] | undefined> {
-  const { file: name = "", maxFileSize = Number.POSITIVE_INFINITY } = options;
+  const { file: name = "", form = "lines" } = options;
+  const { limit = Number.POSITIVE_INFINITY, maxFileSize = Number.POSITIVE_INFINITY } = options;
   using file = opened(start, { name, kind: "file" });
   if (file === undefined) {
     report.inaccessible = 1;
@@ -132,7 +134,11 @@ export async function searchFile({
   const lines = await searchText(file, find, options, missed);
   if (lines === undefined) return undefined;
   report.files = 1;
-  return lines.length === 0 ? [] : [fileHits(name, file.whole(), lines, matching(lines), options)];
+  if (lines.length === 0) return [];
+  const count = matching(lines);
+  // No more lines were looked for than are enough.
+  if (form === "lines" && count >= limit) report.stopped = "limit";
+  return [fileHits(name, file.whole(), lines, count, options)];
 }
 
 /**

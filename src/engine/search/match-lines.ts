@@ -15,6 +15,8 @@ export interface LineMatches extends AsyncIterable<FileHits> {
   readonly report: Readonly<MatchReport>;
 }
 
+/** Lines are cut here, in characters. */
+const maxLineLength = 64 * 1024;
 /** Timers take no longer time. */
 const longestMs = 2 ** 31 - 1;
 
@@ -71,7 +73,7 @@ async function* found(
 }
 
 function fileHits({ path, body }: SearchText, hits: readonly LineHit[], options: MatchOptions): FileHits {
-  const { context = 0, maxLineLength = 64 * 1024 } = options;
+  const { context = 0 } = options;
   const index = new LineIndex(body);
   const total = index.count("terminated");
   const lines: FoundLine[] = [];

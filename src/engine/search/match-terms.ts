@@ -1,6 +1,7 @@
 // Options, results and report of a search by a JavaScript expression.
 import type { BinaryTest } from "./binary.ts";
 import type { GrepReport } from "./grep-terms.ts";
+import type { EncodingPolicy } from "./readable.ts";
 import type { Scope } from "./walker.ts";
 import type { WorkLimits } from "./work-slice.ts";
 
@@ -23,8 +24,8 @@ export interface MatchOptions extends Scope, WorkLimits {
   readonly maxFileSize?: number | undefined;
   /** Files to leave out as not text; by default none. */
   readonly binary?: BinaryTest | undefined;
-  /** Lines are cut here, in characters. Default 64 K. */
-  readonly maxLineLength?: number | undefined;
+  /** How bytes are read as text (readable.ts). Default: UTF-8, and UTF-16 by its mark. */
+  readonly reading?: Exclude<EncodingPolicy, "detected"> | undefined;
   /** How long matching one batch of texts may take. An expression that needs longer is catastrophic. */
   readonly batchMs?: number | undefined;
 }
@@ -37,9 +38,9 @@ export interface MatchReport extends GrepReport {
 export interface LineMatch {
   /** Counts from 1. */
   readonly number: number;
-  /** The line without its ending, cut at the length that was asked for. */
+  /** The line without its ending, cut at 64 K. */
   readonly text: string;
-  /** How many matches it has. */
+  /** How many matches it has, as far as the line is here. */
   readonly count: number;
   readonly before: readonly string[];
   readonly after: readonly string[];

@@ -12,8 +12,6 @@ import type { FileMatches, LineMatch, MatchOptions } from "./match-terms.ts";
 import type { Query } from "./ripgrep.ts";
 import { WorkSlice } from "./work-slice.ts";
 
-/** In bytes where ripgrep searches, in characters elsewhere. */
-const maxLine = 2000;
 const countMs = 1000;
 
 /** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
@@ -50,7 +48,6 @@ function searchOf(
       ...options,
       before: context,
       after: context,
-      maxLineBytes: maxLine,
       countsFiles: true,
     });
   if ("literal" in sought) {
@@ -65,7 +62,7 @@ function searchOf(
   }
   const { source, flags, linear, ignoreCase, quick } = sought;
   if (linear === undefined) {
-    const files = matchLines(start, { source, flags }, { ...options, maxLineLength: maxLine });
+    const files = matchLines(start, { source, flags }, options);
     return { files, count: async lines => lines.map(({ count }) => count ?? 1) };
   }
   return { files: byRipgrep({ pattern: linear, ignoreCase }), count: counterOf(source, flags, quick) };

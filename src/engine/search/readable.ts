@@ -5,8 +5,11 @@ import { detect } from "../text/detect.ts";
 import { breaksOf } from "../text/endings.ts";
 import { decode } from "../text/text.ts";
 
-/** "utf-8": UTF-8, or UTF-16 by its mark. "detected": legacy encodings too, and UTF-16 without a mark. */
-export type EncodingPolicy = "utf-8" | "detected";
+/**
+ * "utf-8": UTF-8, or UTF-16 by its mark. "utf-8 lf": the same, and lines end with line feeds even in a file that has
+ * none. "detected": legacy encodings too, and UTF-16 without a mark.
+ */
+export type EncodingPolicy = "utf-8" | "utf-8 lf" | "detected";
 
 /**
  * The text of a file as UTF-8 with `\n` line breaks; undefined if its bytes already are that. Bytes that are not text
@@ -16,12 +19,12 @@ export async function readable(
   bytes: Buffer,
   reading: EncodingPolicy = "utf-8",
 ): Promise<Buffer | undefined> {
-  if (isWide(bytes)) return textOf(bytes, {});
+  if (isWide(bytes)) return Buffer.from((await bodyOf(bytes, reading)).toWellFormed());
   if (reading === "detected" && (!isUtf8(bytes) || bytes.includes(0))) {
     const { codec, body } = await decode("", bytes, { legacy: true });
     if (codec.name !== "utf-8") return Buffer.from(body.toWellFormed());
   }
-  if (!hasOnlyCarriageReturns(bytes)) return undefined;
+  if (reading === "utf-8 lf" || !hasOnlyCarriageReturns(bytes)) return undefined;
   return Buffer.from(breaksOf(bytes.toString("latin1")).body, "latin1");
 }
 
@@ -38,7 +41,8 @@ export function mayNeedReading(
   reading: EncodingPolicy = "utf-8",
   { isWhole = false } = {},
 ): boolean {
-  if (isWide(head) || hasOnlyCarriageReturns(head)) return true;
+  if (isWide(head)) return true;
+  if (reading !== "utf-8 lf" && hasOnlyCarriageReturns(head)) return true;
   if (reading !== "detected") return false;
   if (head.includes(0)) return true;
   // The last character of a part may be cut in two.
@@ -50,9 +54,10 @@ export function isWide(bytes: Buffer): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 
-async function textOf(bytes: Buffer, options: { readonly encoding?: string }): Promise<Buffer> {
-  const { body } = await decode("", bytes, options);
-  return Buffer.from(body.toWellFormed());
+/** The text of a file in UTF-8, or in UTF-16 with a mark, with `\n` line breaks. */
+export async function bodyOf(bytes: Buffer, reading: EncodingPolicy = "utf-8"): Promise<string> {
+  const { raw, body, breaks } = await decode("", bytes);
+  return reading === "utf-8 lf" && breaks === "cr" ? raw : body;
 }
 
 function hasOnlyCarriageReturns(bytes: Buffer): boolean {

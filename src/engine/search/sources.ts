@@ -2,7 +2,6 @@
 // ripgrep understands, only the files that it finds are read. ripgrep reports them in no order, so the first of them is
 // known only when it has finished: where few hits are enough, the first files of the tree are read without it.
 import { Fault } from "../fault.ts";
-import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { written } from "../workspace/name.ts";
@@ -11,6 +10,7 @@ import { everything } from "./ignore.ts";
 import { ignoreContext, reopener } from "./ignore-context.ts";
 import type { LinePattern, MatchOptions, MatchReport } from "./match-terms.ts";
 import { compareBytes } from "./order.ts";
+import { bodyOf } from "./readable.ts";
 import { type Walk, walk } from "./walk.ts";
 import type { WorkSlice } from "./work-slice.ts";
 
@@ -73,13 +73,12 @@ export async function* batches(
 /** Undefined if the file is left out, or cannot be read. */
 async function read(
   { path, file }: OpenedFile,
-  { binary, maxFileSize = 64 * 1024 * 1024 }: MatchOptions,
+  { binary, reading, maxFileSize = 64 * 1024 * 1024 }: MatchOptions,
   report: MatchReport,
 ): Promise<SearchText | undefined> {
   try {
     if (file.size <= maxFileSize && (await binary?.(file))) return undefined;
-    const { body } = await decode(path, await file.bytes(maxFileSize));
-    return { path, body };
+    return { path, body: await bodyOf(await file.bytes(maxFileSize), reading) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (Fault.is(error, "too_large")) report.tooLarge += 1;

@@ -21,6 +21,8 @@ export interface WalkReport {
   inaccessible: number;
   /** Entries that the policy leaves out, a directory with all that it holds as one; `.git` does not count. */
   leftOut: number;
+  /** Directories that were not entered because they are as deep as the scope goes. */
+  tooDeep: number;
   /** Why it ended before the tree did. */
   stopped: "entries" | "files" | "time" | undefined;
 }
@@ -36,7 +38,7 @@ export interface Walk extends AsyncIterable<WalkEntry> {
  * start.
  */
 export function walk(start: Directory, options: WalkOptions = {}): Walk {
-  const report: WalkReport = { files: 0, inaccessible: 0, leftOut: 0, stopped: undefined };
+  const report: WalkReport = { files: 0, inaccessible: 0, leftOut: 0, tooDeep: 0, stopped: undefined };
   return {
     report,
     each: async visit => new Entries(start, options, report).each(visit),
@@ -69,8 +71,8 @@ export async function walkGroups(
     stopped = "time";
     break;
   }
-  const { files, inaccessible, leftOut } = walker;
-  return { files, inaccessible, leftOut, stopped };
+  const { files, inaccessible, leftOut, tooDeep } = walker;
+  return { files, inaccessible, leftOut, tooDeep, stopped };
 }
 
 /** An iterator by hand: an async generator would cost more per entry than finding it does. */
@@ -146,10 +148,11 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   }
 
   #tally(entry: WalkEntry | undefined): void {
-    const { files, inaccessible, leftOut } = this.#walker;
+    const { files, inaccessible, leftOut, tooDeep } = this.#walker;
     this.#report.files = Math.min(files, this.#maxFiles);
     this.#report.inaccessible = inaccessible;
     this.#report.leftOut = leftOut;
+    this.#report.tooDeep = tooDeep;
     if (files > this.#maxFiles) this.#report.stopped = "files";
     else if (entry !== undefined && this.#given === this.#maxEntries) this.#report.stopped = "entries";
   }

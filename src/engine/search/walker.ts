@@ -103,6 +103,8 @@ export class Walker implements Disposable {
   inaccessible = 0;
   /** Entries that the policy leaves out, a directory with all that it holds as one; `.git` does not count. */
   leftOut = 0;
+  /** Directories that were not entered because they are as deep as the scope goes. */
+  tooDeep = 0;
 
   constructor(start: Directory, scope: Scope) {
     this.#start = start;
@@ -186,9 +188,13 @@ export class Walker implements Disposable {
   #enter(entry: DirectoryEntry): boolean {
     const parent = this.#levels.last;
     const { include, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
-    if (parent === undefined || this.#levels.length > maxDepth) return false;
+    if (parent === undefined) return false;
     const path = parent.prefix + entry.name;
     if (include !== undefined && !include.reaches(path)) return false;
+    if (this.#levels.length > maxDepth) {
+      this.tooDeep++;
+      return false;
+    }
     const isCacheable = parent.cached && entry.raw === undefined && path.length < maxPathLength;
     const cached = isCacheable ? this.#knowledge.below(parent.cached, entry.name) : undefined;
     const listing = cached?.mark && this.#knowledge.recall(cached, this.#start.markBelow(path));

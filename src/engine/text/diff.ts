@@ -14,6 +14,8 @@ export interface DiffOptions {
   readonly context?: number;
   /** The number of lines of the file before both texts; 0 by default. */
   readonly skipped?: number;
+  /** How many more lines are before the second text than before the first; 0 by default. */
+  readonly drift?: number;
 }
 
 /** The unified diff from one raw text to another; "" where they are the same. */
@@ -190,7 +192,8 @@ class Diff {
 
   *#hunk(group: readonly LineChange[], skipped: number, longest: number): Generator<PrintedLine> {
     const { start, end, bStart, bEnd } = this.#extent(group);
-    yield `@@ -${range(start, end, skipped)} +${range(bStart, bEnd, skipped)} @@`;
+    const { drift = 0 } = this.#options;
+    yield `@@ -${range(start, end, skipped)} +${range(bStart, bEnd, skipped + drift)} @@`;
     let at = start;
     for (const { aStart, aEnd, bStart: made, bEnd: madeEnd } of group) {
       /** Where the lines at this place in the change differ. */

@@ -26,7 +26,8 @@ const candidates = [
 ] as const;
 
 const sampleSize = 65_536;
-const mostNamed = 8;
+/** As many are named, or more where all of them read the bytes differently. */
+const mostAlike = 8;
 
 /** A part of a file that shows its encoding: from the line of the first byte beyond ASCII. */
 export function legacySample(bytes: Buffer): Buffer {
@@ -38,7 +39,10 @@ export function legacySample(bytes: Buffer): Buffer {
   return sample.subarray(0, sample.lastIndexOf(10) + 1 || undefined);
 }
 
-/** The candidate encodings of bytes beyond ASCII, best first; `first` leads if it is one of them. */
+/**
+ * The candidate encodings of bytes beyond ASCII, best first; `first` leads if it is one of them. Each way to read the bytes
+ * is there, however many there are: text of two words can be read in a dozen. Encodings that read them alike fill the list.
+ */
 export function likelyEncodings(bytes: Buffer, first?: string): string[] {
   const sample = legacySample(bytes);
   const rated = candidates
@@ -48,10 +52,12 @@ export function likelyEncodings(bytes: Buffer, first?: string): string[] {
   const best = rated[0]?.bad ?? 0;
   const names: string[] = rated.filter(({ bad }) => bad <= best + 0.05).map(({ encoding }) => encoding);
   const others = names.filter(name => name !== first);
-  return (first !== undefined && others.length < names.length ? [first, ...others] : names).slice(
-    0,
-    mostNamed,
-  );
+  const ordered = first !== undefined && others.length < names.length ? [first, ...others] : names;
+  if (ordered.length <= mostAlike) return ordered;
+  const readings = ordered.map(name => decoded(sample, name));
+  const isNew = readings.map((reading, i) => readings.indexOf(reading) === i);
+  let room = mostAlike - isNew.filter(Boolean).length;
+  return ordered.filter((_, i) => isNew[i] || room-- > 0);
 }
 
 /** The share of non-ASCII text that makes no sense in an encoding: from 0 to 1, where it is impossible. */

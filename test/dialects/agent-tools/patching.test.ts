@@ -160,6 +160,10 @@ describe("everything is as before where one block fails:", () => {
       modify("b.txt", "@@ -1 +1 @@\n-alpha\n+ALPHA\n@@ -2 +2 @@\n-zeta\n+eta\n"),
       { error: "patch_failed", file: "b.txt", hunk: 2 },
     ],
+    "a hunk that only adds lines inside a file": [
+      modify("b.txt", "@@ -1,0 +2 @@\n+new\n"),
+      { error: "patch_failed", message: expect.stringContaining("add the line above or below as context") },
+    ],
     "a deleted file that holds something else": [
       remove("b.txt", "alpha"),
       { error: "patch_failed", file: "b.txt" },

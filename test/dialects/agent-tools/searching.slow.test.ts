@@ -278,9 +278,11 @@ describe("grep", () => {
       "[... showing 4500..4501 of 5000; call again with offset=4501 for more ...]",
     );
     expect(await footer({ head_limit: 1, offset: 9000 })).toBe("(no results at offset 9000; 5000 total)");
-    expect(await footer({ head_limit: 1, pattern: "n[e]edle" })).toBe(
-      "[... showing 0..1 of 5000; call again with offset=1 for more ...]",
-    );
+    for (const pattern of ["needle", "n[e]edle"]) {
+      const first = "[... showing 0..1 of 5000; call again with offset=1 for more ...]";
+      expect(await footer({ head_limit: 1, pattern })).toBe(first);
+      expect(await footer({ head_limit: 1, pattern, path: "one.txt" })).toBe(first);
+    }
   });
 
   it("says that nothing was found, whatever the offset", async () => {
@@ -307,6 +309,22 @@ describe("grep", () => {
     }
     expect(seen).toHaveLength(600);
     expect(new Set(seen).size).toBe(600);
+  });
+
+  it("shows a match without its context where that alone would fill the answer", async () => {
+    const wide = `${"x".repeat(900)}\nneedle\n${"y".repeat(900)}\n`;
+    await using other = new Fixture({ "wide.txt": wide.repeat(2) });
+    const limited = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
+    const params = { pattern: "needle", output_mode: "content", context: 1 };
+    for (const [offset, line, footer] of [
+      [0, 2, ["[... showing 0..1 of 2; call again with offset=1 for more ...]"]],
+      [1, 5, []],
+    ] as const)
+      expect(lines(await limited.says("grep", { ...params, offset }))).toEqual([
+        `wide.txt:${line}:needle`,
+        "[... no room for the context of this match ...]",
+        ...footer,
+      ]);
   });
 
   it("counts hundreds of thousands of results exactly, and names a page as incomplete that cannot be held", async () => {

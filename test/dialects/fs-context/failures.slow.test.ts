@@ -115,6 +115,7 @@ describe("each code is said with its message, path and suggestion", () => {
     expect(ok).toBe(false);
     expect(error).toMatchObject({ code, message, suggestion });
     const lines = [`Error [${error.code}]: ${error.message}`];
+    if ("path" in args) expect(error.path).toBeDefined();
     if (error.path !== undefined) lines.push(`Path: ${error.path}`);
     expect(answer.content).toEqual([
       { type: "text", text: [...lines, `Suggestion: ${error.suggestion}`].join("\n") },

@@ -258,6 +258,17 @@ describe("files by glob", () => {
     );
   });
 
+  it("may be deeper than maxDepth, and then the answer says that directories were not searched", async () => {
+    await using deep = await Fixture.with({ [`${"d/".repeat(12)}deepest.ts`]: "", "top.ts": "" });
+    const answer = (args: object) =>
+      deep.text("search_files", { path: ".", pattern: "**/deepest.ts", ...args });
+    const note = "Not searched: 1 directory deeper than maxDepth (10).";
+    expect(await answer({})).toBe(`No matches\n\n${note}`);
+    expect(await answer({ maxDepth: 12 })).toMatch(/^Found 1:\n\S+ \S+deepest\.ts \(0 B\)$/);
+    const { summary } = await deep.done("search_files", { path: ".", pattern: "**/*.ts" });
+    expect(summary).toMatchObject({ matched: 1, skippedTooDeep: 1 });
+  });
+
   it("are never searched for through links", async () => {
     expect(
       (await fixture.failure("search_files", { path: ".", pattern: "*", skipSymlinks: false })).code,

@@ -34,6 +34,41 @@ describe("what is counted", () => {
   });
 });
 
+describe("a line that is too long to be shown", () => {
+  it("is cut with a mark, and all its matches are counted, however it is searched", async () => {
+    await using long = await Fixture.with({ "long.txt": `${"word ".repeat(1000)}\nnear\n` });
+    for (const pattern of ["word", "w[o]rd", "word(?=\\s)"]) {
+      const args = { path: ".", pattern, contextLines: 1 };
+      const [match] = (await long.done("search_content", args)).matches;
+      expect(match, pattern).toMatchObject({ line: 1, matchCount: 1000, contextAfter: ["near"] });
+      expect(match?.content).toBe(`${"word ".repeat(400)} [line cut]`);
+    }
+    const [near] = (await long.done("search_content", { path: ".", pattern: "near", contextLines: 1 }))
+      .matches;
+    expect(near?.contextBefore?.[0]).toMatch(/word {2}\[line cut\]$/);
+  });
+});
+
+describe("a file without a line feed", () => {
+  it("has the lines that read_file counts, however it is searched", async () => {
+    const text = "first\rsecond\r";
+    await using old = await Fixture.with({
+      "8.txt": text,
+      "16.txt": Buffer.from(`\ufeff${text}`, "utf16le"),
+    });
+    for (const pattern of ["second", "s[e]cond", "second(?!x)"]) {
+      const { matches } = await old.done("search_content", { path: ".", pattern });
+      expect(matches, pattern).toHaveLength(2);
+      for (const { file, line, content } of matches) {
+        const args = { path: file, lineStart: line, lineEnd: line };
+        expect((await old.done("read_file", args)).content.replace(/\r$/, ""), pattern).toBe(
+          content.replace(/\r$/, ""),
+        );
+      }
+    }
+  });
+});
+
 describe("the file pattern", () => {
   it("obeys baseNameMatch and caseSensitiveFileMatch", async () => {
     const args = { pattern: "foo", filePattern: "words.ts" };

@@ -498,6 +498,23 @@ describe("fs.search_text", () => {
     ]);
   });
 
+  it("counts lines as read_file does, in a file without a line feed too", async () => {
+    const path = "old-mac.txt";
+    writeFileSync(join(tree, path), "first\rsecond\r");
+    try {
+      for (const [query, mode] of [
+        ["second", "literal"],
+        ["s[e]cond", "regex"],
+      ]) {
+        const [hit] = (await search({ query, mode, include_globs: [path] })).hits;
+        const { content } = await read({ path, start_line: hit?.line, max_lines: 1 });
+        expect(content).toBe(`${hit?.line_text}\n`);
+      }
+    } finally {
+      rmSync(join(tree, path));
+    }
+  });
+
   it("takes literal text literally", async () => {
     expect((await search({ query: "Err(anyhow!(" })).hits).toHaveLength(1);
     expect((await search({ query: "-e" })).hits).toEqual([]);

@@ -91,6 +91,17 @@ describe("a PDF", () => {
     fixture.write("d.pdf", before);
   });
 
+  it("is left out where the same is replaced in many files, and refused where it is the only one", async () => {
+    const before = fixture.read("d.pdf");
+    fixture.write("beside.txt", "Hello one\n");
+    const params = { paths: ["d.pdf", "beside.txt"], old: "Hello one", new: "Hello to all" };
+    expect(await server.says("replace_in_files", params)).toContain("[1 PDF left out]");
+    expect([fixture.read("beside.txt"), fixture.read("d.pdf")]).toEqual(["Hello to all\n", before]);
+    expect((await server.refuses("replace_in_files", params))[0]).toBe(
+      "invalid_input: d.pdf is a PDF: its text can be read, but not edited",
+    );
+  });
+
   it("whose source is text is found by that, and the answer says that its lines are others", async () => {
     expect(await server.says("search_text", { pattern: "Hello one", path: "d.pdf" })).toMatch(
       /^d\.pdf · v:\w{12} · lines of the file, not of the text that read_file shows of a PDF\n/,
@@ -163,6 +174,27 @@ describe("a notebook", () => {
     );
   });
 
+  it("is a text of cells, too, where the same is replaced in many files", async () => {
+    const cells = [
+      { cell_type: "code", source: ["say('one')\n", "y = 1"], outputs: [{ text: ["say('one')\n"] }] },
+      { cell_type: "code", source: "say('one')", metadata: { "say('one')": 1 } },
+    ];
+    fixture.write("many.ipynb", JSON.stringify({ cells, nbformat: 4 }, null, 1));
+    fixture.write("many.py", "say('one')\n");
+    const params = { paths: ["many.*"], old: "say('one')", new: 'say("two",\n  3)' };
+    const said = await server.says("replace_in_files", params);
+    expect(said).toMatch(/^replaced 3 occurrences in 2 files\nmany\.ipynb: 2 · v:\w+\n {2}2- say\('one'\)\n/);
+    const expected = structuredClone(cells);
+    if (expected[0]) expected[0].source = ['say("two",\n', "  3)\n", "y = 1"];
+    if (expected[1]) expected[1].source = 'say("two",\n  3)';
+    expect(JSON.parse(fixture.read("many.ipynb")).cells).toEqual(expected);
+    const regex = { paths: ["many.ipynb"], old: "^y = (\\d)$", new: "z = $1", match: "regex" };
+    await server.says("replace_in_files", regex);
+    expect(JSON.parse(fixture.read("many.ipynb")).cells[0].source[2]).toBe("z = 1");
+    const output = { paths: ["many.ipynb"], old: "one", new: "two" };
+    expect((await server.refuses("replace_in_files", output))[0]).toMatch(/^no_match/);
+  });
+
   it("is merged and refused by the lines of its cells, in edits and in undo", async () => {
     const refusal = async (tool: string, params: object) => (await server.refuses(tool, params)).join("\n");
     const read = await server.says("read_file", { path: "m.ipynb" });
@@ -217,7 +249,7 @@ describe("a notebook", () => {
       path: "n.ipynb",
       edits: [{ old: "[out] one", new: "x" }],
     });
-    expect(said[0]).toMatch(/^invalid_input: only the text of cells/);
+    expect(said[0]).toMatch(/^invalid_input: \S+\.ipynb: only the text of cells/);
     for (const line of ["[cell 9: code]", "[out] two"]) {
       const edits = [{ insert_after: 2, new: `${line}\ny = 2` }];
       expect((await server.refuses("edit_file", { path: "n.ipynb", edits }))[0]).toBe(said[0]);

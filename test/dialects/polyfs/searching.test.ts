@@ -166,6 +166,23 @@ describe("search_text", () => {
     expect(rest.split("\n")[1]).toMatch(new RegExp(`^${Number(next) + 1}: hit`));
   });
 
+  it("goes on with each page where the context of a match would fill it alone", async () => {
+    const wide = Array.from({ length: 240 }, (_, i) => (i % 60 === 50 ? `hit ${i + 1}` : "漢".repeat(1900)));
+    await using long = new Fixture({ "wide.txt": wide.join("\n") });
+    const served = await long.serve();
+    const seen: string[] = [];
+    for (let offset = 0; offset < 4; ) {
+      const page = await served.says("search_text", { pattern: "hit", context: 40, offset });
+      expect(Buffer.byteLength(page)).toBeLessThan(64_000);
+      expect(page).toContain("lines of context before the first match]");
+      seen.push(...(page.match(/^\d+: hit \d+$/gm) ?? []));
+      expect(seen.length).toBeGreaterThan(offset);
+      offset = Number(/offset=(\d+)/.exec(page)?.[1] ?? 4);
+      expect(offset).toBe(seen.length);
+    }
+    expect(seen).toEqual(["51: hit 51", "111: hit 111", "171: hit 171", "231: hit 231"]);
+  });
+
   it("leaves out ignored, binary and, if asked, hidden files; .env is in", async () => {
     const files = async (params: Record<string, unknown>) =>
       (await server.says("search_text", { pattern: "foo", output: "files", ...params }))

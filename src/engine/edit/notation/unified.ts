@@ -129,6 +129,7 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
   let [old, added] = [Number(header[2] ?? 1), Number(header[4] ?? 1)];
   const found: PatchLine[] = [];
   let nextHeader: number | undefined;
+  let unended: number | undefined;
   let last = at;
   while (old > 0 || added > 0) {
     const line = lines[last + 1];
@@ -138,6 +139,7 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
     const sign = line === "" ? " " : line[0];
     if (sign === "\\") {
       noBreak(found, last);
+      unended ??= last + 1;
       continue;
     }
     if (sign !== " " && sign !== "-" && sign !== "+") {
@@ -153,6 +155,7 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
     last += 1;
     noBreak(found, last);
   }
+  if (unended !== undefined && !endsOnce(found)) malformed(unended, "misplaced_no_newline");
   if (!found.some(line => line.sign !== " ")) malformed(at + 1, "hunk_without_change");
   const hunk = { lines: found, oldStart: Number(header[1]), anchors: [], atEnd: false };
   return { hunk: { ...hunk, ...(nextHeader !== undefined && { nextHeader }) }, last };
@@ -163,6 +166,14 @@ function noBreak(found: PatchLine[], at: number): void {
   const before = found.at(-1);
   if (before === undefined) malformed(at + 1, "misplaced_no_newline");
   found[found.length - 1] = { ...before, end: false };
+}
+
+/** Whether only the last old line and the last new one are without a line break. */
+function endsOnce(lines: readonly PatchLine[]): boolean {
+  return (["+", "-"] as const).every(other => {
+    const side = lines.filter(({ sign }) => sign !== other);
+    return side.slice(0, -1).every(({ end }) => end);
+  });
 }
 
 function fileOf(head: Head, hunks: readonly PatchHunk[]): FilePatch {

@@ -143,7 +143,9 @@ function byForm(node: Node): NameUse {
   if (parent === null) return { start, role: "variable", binds: false };
   // What the tokens of a Rust macro mean is up to the macro.
   if (/^token_(tree|repetition)/.test(parent.type)) return { start, role: "unclear", binds: false };
-  if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
+  const isType = parent.childForFieldName("type")?.id === node.id; // of a field: `pub name: Type`
+  if (memberOf.test(parent.type) && parent.startIndex < start && !isType)
+    return { start, role: "member", binds: false };
   if (parent.type === "dotted_name" && parent.startIndex < start && !/import/.test(parent.parent?.type ?? ""))
     return { start, role: "member", binds: false };
   if (isShortKey(node)) return { start, role: "unclear", binds: parent.type === "keyword_pattern" };
