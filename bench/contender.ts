@@ -70,8 +70,7 @@ export class ServerContender implements Contender {
       return await this.#measured(scenario, jobs, client);
     } catch (error) {
       this.#client = undefined;
-      client.kill();
-      running.delete(client);
+      this.#drop(client);
       throw error;
     }
   }
@@ -123,10 +122,21 @@ export class ServerContender implements Contender {
     const fixture = this.#fixture();
     const client = new Client(await this.#adapter.command(fixture));
     running.add(client);
-    await client.start();
-    const { greeting } = this.#adapter;
-    if (greeting !== undefined) await client.call(greeting(fixture));
-    return client;
+    try {
+      await client.start();
+      const { greeting } = this.#adapter;
+      if (greeting !== undefined) await client.call(greeting(fixture));
+      return client;
+    } catch (error) {
+      this.#drop(client);
+      throw error;
+    }
+  }
+
+  /** A server that does not answer may not end by itself either, and would keep this process from ending. */
+  #drop(client: Client): void {
+    client.kill();
+    running.delete(client);
   }
 
   async #ended(client: Client): Promise<void> {

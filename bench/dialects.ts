@@ -10,7 +10,7 @@ import { Client } from "./client.ts";
 import { lineOf, textOf } from "./corpus.ts";
 import { callsFor, type Job } from "./jobs.ts";
 import { repository, snapshot } from "./places.ts";
-import { processorTime } from "./processor-time.ts";
+import { processorTime, settled } from "./processor-time.ts";
 import { job } from "./scenario.ts";
 
 const { values, positionals } = parseArgs({
@@ -102,6 +102,8 @@ for (const { name, calls, prepare, jobAt } of chosen) {
           const { failed, text } = await contender.client.call(one);
           if (failed) throw new Error(`${contender.name}: ${text}`);
         }
+      // What follows an answer, such as recording a change, is part of what it costs.
+      await settled(contender.client.pid);
       // The first round compiles the code.
       if (round >= 0)
         times.get(contender.name)?.push((1000 * (processorTime(contender.client.pid) - before)) / calls);

@@ -1,11 +1,25 @@
 // The processor time of a process: what a call costs, whatever else the machine does meanwhile.
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Of all threads of a process, in milliseconds. Linux only. */
 export function processorTime(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const times = threads.map(thread => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
   return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
+}
+
+const quietMs = 120; // longer than polyfs waits before it records a change
+const restMs = 1; // what timers take
+
+/** Waits until a process has nothing left to do. Linux only. */
+export async function settled(pid: number): Promise<void> {
+  for (let before = Number.NEGATIVE_INFINITY; ; ) {
+    const now = processorTime(pid);
+    if (now - before < restMs) return;
+    before = now;
+    await sleep(quietMs);
+  }
 }
 
 const tickMs = 10; // of the kernel's accounts

@@ -31,8 +31,12 @@ export async function warm(
   }
 }
 
+/** Beyond what any server reads whole. */
+const largeBytes = 100_000_000;
+
 function jobsIn(root: string): Job[] {
-  const path = fileIn(root);
+  const path = fileIn(root, 1);
+  const large = fileIn(root, largeBytes);
   return [
     job("list", { path: root }),
     job("tree", { path: root }),
@@ -45,15 +49,18 @@ function jobsIn(root: string): Job[] {
           job("lines", { path, first: 1, count: 40 }),
           job("tail", { path, count: 40 }),
         ]),
+    ...(large === undefined
+      ? []
+      : [job("lines", { path: large, first: 1, count: 40 }), job("tail", { path: large, count: 40 })]),
   ];
 }
 
-/** The first file with something in it, in the directory or below it. */
-function fileIn(directory: string): string | undefined {
+/** The first file of at least so many bytes, in the directory or below it. */
+function fileIn(directory: string, least: number): string | undefined {
   const entries = readdirSync(directory, { withFileTypes: true });
   for (const entry of entries) {
     const path = join(directory, entry.name);
-    const found = entry.isDirectory() ? fileIn(path) : statSync(path).size > 0 ? path : undefined;
+    const found = entry.isDirectory() ? fileIn(path, least) : statSync(path).size >= least ? path : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

@@ -215,6 +215,7 @@ function checkCommand(page, line, command, world, done) {
     .replaceAll("3f9a1c2b", () => world.grant())
     .replaceAll(/\bDIR(\.\.\.|…)?(?=\s|$)/g, world.project)
     .replaceAll(/(--http|--metrics-listen) (\S*:)?\d+/g, "$1 127.0.0.1:0")
+    .replaceAll("/Volumes/Stick", world.home)
     .replaceAll(/\/(var\/log\/polyfs|etc\/polyfs|backup|srv)\//g, `${world.home}/`);
   const { status, signal, stderr } = spawnSync(
     "timeout",

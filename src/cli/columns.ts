@@ -20,6 +20,13 @@ export function columns(rows: readonly (readonly [string, string])[], indent = "
     .join("");
 }
 
+/** What a list holds, such as tokens. Off a terminal another program may read it: there each has one line. */
+export function listed(rows: readonly (readonly [string, string])[]): string {
+  if (process.stdout.isTTY) return columns(rows);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, rest]) => `${name.padEnd(width)}  ${rest}\n`).join("");
+}
+
 export function wrap(sentence: string, width: number): string[] {
   const lines = [""];
   for (const word of sentence.split(" ")) {

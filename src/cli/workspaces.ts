@@ -105,7 +105,9 @@ async function found(workspaces: Workspaces, name: string): Promise<WorkspaceRec
 
 async function names(workspaces: Workspaces): Promise<string> {
   const all = (await workspaces.list()).map(({ name }) => name);
-  return all.length === 0 ? "; there are none yet" : `; there is ${all.slice(0, 20).join(", ")}`;
+  return all.length === 0
+    ? "; there are none yet"
+    : `; there ${all.length === 1 ? "is" : "are"} ${all.slice(0, 20).join(", ")}`;
 }
 
 /** Makes the files ready for what this server may do with them. Faults become usage errors. */

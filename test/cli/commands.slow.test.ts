@@ -235,6 +235,25 @@ describe("polyfs doctor", () => {
   });
 });
 
+describe("a list that another program reads", () => {
+  it("has a line for each token and grant, however long it is", () => {
+    const root = tree("served");
+    const tokens = ["--tokens", join(root, "tokens.json")];
+    const name = "a-token-whose-name-and-rights-are-longer-than-a-line";
+    polyfs(["token", "add", name, "--expires", "90d", "--write", join(root, "served"), ...tokens]);
+    polyfs(["token", "add", "short", ...tokens]);
+    const listed = polyfs(["token", "list", ...tokens]).stdout;
+    expect(listed).toMatch(
+      /^a-token\S+ {2}reads, writes; .*served \(read-write\); expires \S+\nshort +reads, writes.*\n$/,
+    );
+    const env = { XDG_CONFIG_HOME: join(root, "config") };
+    polyfs(["grant", join(root, "served"), "--for", "1h"], { env });
+    expect(polyfs(["grants"], { env }).stdout).toMatch(
+      /^\w+ {2}write {2}\S+ {2}for all clients {2}until \S+\n$/,
+    );
+  });
+});
+
 describe("a command of several verbs", () => {
   it.each(["policy", "token", "workspace"])("polyfs %s alone prints its usage", name => {
     const { code, stderr, stdout } = polyfs([name]);

@@ -1,5 +1,5 @@
 // `polyfs selftest`: passes on this machine, leaves nothing behind, and fails where a server does not do what it should.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -62,4 +62,14 @@ it("fails where a server misbehaves, and reports how", async () => {
   expect(output).toContain("FAIL  round trip");
   expect(output).toContain("a file is edited");
   expect(output).toMatch(/selftest: \d+ tried, [1-9]\d* failed\n$/);
+});
+
+it("says in one line that it cannot work in a directory", () => {
+  writeFileSync(join(base, "file"), "");
+  for (const name of ["missing", "file"]) {
+    const { status, stderr } = spawnSync(process.execPath, [program, "selftest", join(base, name)], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, `polyfs: no such directory: ${join(base, name)}\n`]);
+  }
 });

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { AskedAction } from "../../engine/policy/rule.ts";
 import { canonicalPath, makeDirectoryFor } from "../../engine/workspace/system/named-file.ts";
 import { claimFile } from "../claimed-file.ts";
-import { columns } from "../columns.ts";
+import { listed } from "../columns.ts";
 import { fromHome } from "../layer.ts";
 import { grantsFile } from "../policy/configuration.ts";
 import { type NamedGrant, readGrants, writeGrants } from "../policy/grants-file.ts";
@@ -108,7 +108,7 @@ function durationOf(text: string): number {
 
 function line({ id, at, question, client, expires }: NamedGrant): string {
   const until = expires === undefined ? "" : `until ${new Date(expires).toISOString()}`;
-  return columns([
+  return listed([
     [
       id,
       [question, visibleName(at), client === undefined ? "for all clients" : `for ${client}`, until].join(

@@ -1,6 +1,7 @@
 // `polyfs selftest`: whether polyfs does on this machine what it promises, as a report to send.
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
+import { errnoOf, errnoWords } from "../../engine/workspace/errno.ts";
 import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf } from "../../engine/workspace/system/file-system.ts";
 import type { Report } from "../../selftest/selftest.ts";
@@ -37,7 +38,11 @@ export const selftest = command({
     const { selftest: test } = await import("../../selftest/selftest.ts");
     const program = process.argv[1] ?? "";
     const asked = { program, within, seconds, method: heldBy(), isRaceFree: isRaceFree() };
-    const { facts, sections } = await test(asked, name => void process.stderr.write(`${name} ...\n`));
+    const { facts, sections } = await test(asked, name => void process.stderr.write(`${name} ...\n`)).catch(
+      error => {
+        throw ofDirectory(error, within) ?? error;
+      },
+    );
     const report = {
       facts: { polyfs: version, ...facts, "file system": fileSystemOf(within).kind },
       sections,
@@ -49,6 +54,18 @@ export const selftest = command({
     return sections.some(({ failures }) => failures.length > 0) ? 1 : 0;
   },
 });
+
+/** Why there can be no temporary directory in this one, if that is what an error is about. */
+function ofDirectory(error: NodeJS.ErrnoException, within: string): UsageError | undefined {
+  const errno = error.syscall === "mkdtemp" ? errnoOf(error) : undefined;
+  if (errno === undefined) return undefined;
+  const isMissing = errno === "ENOENT" || errno === "ENOTDIR";
+  return new UsageError(
+    isMissing
+      ? `no such directory: ${within}`
+      : `no directory can be made in ${within}: ${errnoWords(errno)}`,
+  );
+}
 
 function shown({ facts, sections }: Report): string {
   const lines = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);

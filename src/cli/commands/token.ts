@@ -11,7 +11,7 @@ import {
   type TokenRecord,
 } from "../../mcp/auth/tokens-file.ts";
 import { claimFile } from "../claimed-file.ts";
-import { columns } from "../columns.ts";
+import { listed } from "../columns.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
@@ -192,7 +192,7 @@ async function list(records: readonly TokenRecord[]): Promise<number> {
     ];
     return [name, parts.join("; ")] as const;
   });
-  if (rows.length > 0) await print(process.stdout, columns(rows));
+  if (rows.length > 0) await print(process.stdout, listed(rows));
   return 0;
 }
 

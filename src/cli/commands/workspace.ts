@@ -10,7 +10,7 @@ import { collect, tidy } from "../../engine/workspaces/collect.ts";
 import type { ForkDifference } from "../../engine/workspaces/file-difference.ts";
 import type { ListedWorkspace, Opener, Workspaces } from "../../engine/workspaces/workspaces.ts";
 import { refuseInWorkspaces } from "../audit.ts";
-import { columns } from "../columns.ts";
+import { listed } from "../columns.ts";
 import { CommandAudit } from "../command-audit.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
@@ -142,7 +142,7 @@ async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
     return `${JSON.stringify(plain, undefined, 2)}\n`;
   }
   if (all.length === 0) return "";
-  return columns(
+  return listed(
     all.map(({ record, baseName, size, used, expires }) => [
       record.name,
       [
