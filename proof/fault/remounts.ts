@@ -27,15 +27,9 @@ interface Place {
 const places: Readonly<
   Record<string, (server: ServerUnderTest, at: string, chance: Chance) => Place | undefined>
 > = {
-  "a disk"(server, at) {
-    const image = newDisk(join(server.base, "image"));
-    if (image === undefined) return undefined;
-    return {
-      mount: () => run("mount", "-o", "loop", image, at),
-      unmount: () => run("umount", "-l", at),
-      end: () => run("umount", "-l", at),
-    };
-  },
+  "a disk": (server, at) => onOneDisk(newDisk(join(server.base, "image")), at),
+  // Its device number stands for no disk.
+  "a disk with btrfs": (server, at) => onOneDisk(newDisk(join(server.base, "image"), "btrfs"), at),
   "an overlay"(server, at, chance) {
     const layers = ["lower", "upper"].map(name => join(server.base, name));
     for (const layer of layers) {
@@ -62,6 +56,19 @@ const places: Readonly<
   },
 };
 
+function onOneDisk(image: string | undefined, at: string): Place | undefined {
+  if (image === undefined) return undefined;
+  return {
+    mount: () => run("mount", "-o", "loop", image, at),
+    unmount: () => run("umount", "-l", at),
+    end: () => run("umount", "-l", at),
+  };
+}
+
+function fill(server: ServerUnderTest, text: string): void {
+  for (const name of names) server.put(name, text);
+}
+
 /** On a busy machine, a disk may be in use for a while after it was unmounted. */
 async function isMountedAgain(place: Place): Promise<boolean> {
   for (let tries = 0; tries < 100; tries++) {
@@ -73,18 +80,34 @@ async function isMountedAgain(place: Place): Promise<boolean> {
 
 let disks = 0;
 
-/** Formatted an hour after the one before: only that tells the tops of two disks apart. Undefined if it cannot be made. */
-function newDisk(image: string): string | undefined {
+/**
+ * Each is formatted an hour after the one before: only that tells the tops of two disks apart. Undefined if it cannot be
+ * made.
+ */
+function newDisk(image: string, kind: "ext4" | "btrfs" = "ext4"): string | undefined {
   writeFileSync(image, "");
-  truncateSync(image, 16e6);
-  const env = { ...process.env, E2FSPROGS_FAKE_TIME: String(1_700_000_000 + 3600 * disks++) };
-  const { status } = spawnSync("mkfs.ext4", ["-q", "-F", "-I", "256", image], { env });
+  truncateSync(image, kind === "ext4" ? 16e6 : 128e6);
+  const at = 1_700_000_000 + 3600 * disks++;
+  const [format, ...how] =
+    kind === "ext4"
+      ? ["mkfs.ext4", "-q", "-F", "-I", "256", image]
+      : [
+          "faketime",
+          "-f",
+          `@${new Date(at * 1000).toISOString().slice(0, 19).replace("T", " ")}`,
+          "mkfs.btrfs",
+          "-q",
+          image,
+        ];
+  const env = { ...process.env, E2FSPROGS_FAKE_TIME: String(at) };
+  const { status } = spawnSync(format ?? "", how, { env });
   return status === 0 ? image : undefined;
 }
 
 /** With "no server", none starts without the disk. */
 const meanwhile: Readonly<Record<string, readonly string[]>> = {
   "a disk": ["nothing", "another disk", "memory", "read-only", "no server"],
+  "a disk with btrfs": ["nothing", "another disk", "memory", "read-only", "no server"],
   // Memory has no number of a disk either, so nothing shows that it is not the overlay without the directory.
   "an overlay": ["nothing", "another disk", "read-only", "no server"],
 };
@@ -97,16 +120,20 @@ export async function takeDisksAway({ tally, chance, long }: Trial): Promise<voi
     await using server = new ServerUnderTest();
     const at = join(server.root, "disk");
     mkdirSync(at);
+    const other = newDisk(join(server.base, "other"), kind === "a disk with btrfs" ? "btrfs" : "ext4");
+    // Its directory and files have the same names and numbers as those of the disk that is patched.
+    if (other !== undefined && run("mount", "-o", "loop", other, at)) {
+      fill(server, "of the other disk\n");
+      run("umount", "-l", at);
+    }
     const place = make(server, at, chance);
-    const other = newDisk(join(server.base, "other"));
     if (!place?.mount() || other === undefined) {
       place?.end();
       tally.skipped(`R142 (${kind})`, "needs permission to mount loop devices, and mkfs.ext4");
       continue;
     }
     try {
-      mkdirSync(join(at, "d"));
-      for (const name of names) server.put(name, "0\n");
+      fill(server, "0\n");
       let version = 0;
       for (let round = 0; round < (long ? 100 : 6); round++) {
         const when = 4 + chance.below(14);
@@ -119,10 +146,11 @@ export async function takeDisksAway({ tally, chance, long }: Trial): Promise<voi
             if (between === "memory") run("mount", "-t", "tmpfs", "tmpfs", at);
             if (between === "read-only" && (await isMountedAgain(place)))
               run("mount", "-o", "remount,ro", at);
+            const before = JSON.stringify(server.tree());
             const wire = await server.serve();
             await told(wire, "list_directory", { path: "disk" });
-            const strange = readdirSync(at).filter(name => !["lost+found", "d", "e", "g"].includes(name));
-            if (strange.length > 0) throw new Error(`written to ${between}: ${strange.join()}`);
+            const after = JSON.stringify(server.tree());
+            if (after !== before) throw new Error(`written to ${between}: ${before}, then ${after}`);
             await end(wire, chance.pick(["SIGKILL", "SIGTERM"]));
             run("umount", "-l", at);
           }

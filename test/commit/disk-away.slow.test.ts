@@ -138,6 +138,35 @@ describe.skipIf(!canMount)("a disk that is away (needs permission to mount loop 
     expect(fixture.tree()).toEqual({ "disk/": "/", "disk/x": "disk/x" });
   });
 
+  // The other disk gets the device number of the first one, because that is free again.
+  const names = ["disk/d/f0", "disk/d/f1", "disk/d/f2", "disk/d/f3"];
+  for (const [what, there] of [
+    ["nothing on it", []],
+    ["the same names on it", names],
+  ] as const)
+    it(`half a patch waits while another disk, with ${what}, is in the place of its disk`, () => {
+      using other = new LoopDisk(join(fixture.base, "other"), join(fixture.inside, "disk"), 1_700_000_000);
+      rmSync(join(fixture.inside, "disk/lost+found"), { recursive: true });
+      for (const name of there) fixture.put(name, "other");
+      const before = fixture.tree();
+      other.unmount();
+      plug("disk");
+      for (const name of names) fixture.put(name, "old");
+      expect(run(fixture, "patch", names.join())).toBe("SIGKILL");
+      disk.unmount();
+      expect(other.mount()).toBe(true);
+      open()[Symbol.dispose]();
+      expect(fixture.tree()).toEqual(before);
+      other.unmount();
+      disk.mount();
+      open()[Symbol.dispose]();
+      expect(fixture.tree()).toEqual({
+        "disk/": "/",
+        "disk/d/": "/",
+        ...Object.fromEntries(names.map(name => [name, "new"])),
+      });
+    });
+
   it("a directory that was removed from a disk that is there is not waited for", () => {
     plug("disk");
     mkdirSync(join(fixture.inside, "disk/d"));

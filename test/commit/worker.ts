@@ -260,6 +260,23 @@ const tasks: Record<string, () => Promise<void>> = {
     process.kill(process.pid, "SIGKILL");
   },
 
+  /** Writes "new" into all these files with one commit, and kills itself in the fourth rename. */
+  async patch() {
+    const bytes = Buffer.from("new");
+    let renames = 0;
+    await watching(
+      (_, name) => {
+        if (name === "rename" && ++renames === 4) process.kill(process.pid, "SIGKILL");
+      },
+      async () => {
+        await workspace.commit(
+          given.split(",").map(name => ({ kind: "write", path: workspace.at(name), bytes })),
+        );
+        await workspace.settled();
+      },
+    );
+  },
+
   /** Fails to create `a`, then creates it with other content, and is gone with the answer. */
   async failsAndWrites() {
     const write = (text: string) =>

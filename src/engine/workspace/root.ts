@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { foldName } from "../text/fold-name.ts";
+import { type DiskTop, topOf } from "./disk/disk-top.ts";
 import { EngineCaches } from "./engine-caches.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
@@ -36,6 +37,7 @@ export class Root implements Disposable {
   /** @internal */
   readonly inode: number;
   #mount: number | undefined;
+  #diskTop: { readonly is: DiskTop | undefined } | undefined;
   /** The rules about what is in it. @internal */
   readonly rules: Rules;
 
@@ -116,6 +118,17 @@ export class Root implements Disposable {
   get mount(): number | undefined {
     this.#mount ??= mountOf(this.handle);
     return this.#mount;
+  }
+
+  /**
+   * The top of the file system that a directory in it is on.
+   *
+   * @internal
+   */
+  diskTopOf(directory: Handle, device: number): DiskTop | undefined {
+    if (device !== this.device) return topOf(directory.whereabouts(), device);
+    this.#diskTop ??= { is: topOf(this.bytes, device) };
+    return this.#diskTop.is;
   }
 
   /** Whether `own` is the path of a deleted directory, and not of one that is really named so. */

@@ -111,7 +111,7 @@ export interface PathLooks {
 
 /** Names in a directory. */
 export interface TemporaryNames {
-  readonly at: FoundDirectory;
+  readonly at: Omit<FoundDirectory, "top">;
   readonly names: readonly string[];
 }
 
@@ -159,7 +159,7 @@ const isLook = fields<PathLooks>({
   ),
 });
 
-const isFoundDirectory = fields<FoundDirectory>({
+const isFoundDirectory = fields<TemporaryNames["at"]>({
   at: isText,
   device: isInteger,
   inode: isInteger,

@@ -1,11 +1,10 @@
 // The directories that a journal names, as recovery may use them: only those in a root that this process may write to,
 // found and judged as for any other change.
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Fault } from "../../fault.ts";
+import { isInPlace } from "../disk/disk-top.ts";
 import { type FoundDirectory, isDirectoryOf, openRecorded } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
-import { sys } from "../disk/syscalls.ts";
-import { ifAllowed } from "../errno.ts";
 import { bytesOf, display, type Handle } from "../handle.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
 import { resolveExisting, resolvePath } from "../resolve.ts";
@@ -66,14 +65,13 @@ function nearest(roots: readonly Root[], path: WorkspacePath): Handle | undefine
 }
 
 /**
- * Whether what is at the place of a directory, or above it, is on another disk. Devices without a disk, such as those of
- * overlayfs, get new numbers. Another disk may get the same number; its top is at the place of a directory then.
+ * Whether what is at the place of a directory, or above it, is on another disk. What has no disk of its own, such as an
+ * overlay, gets a new number each time that it is mounted, and its top tells.
  */
-function isOnOtherDisk(there: Handle, { at, device, inode }: FoundDirectory): boolean {
-  const { dev, ino } = there.stat();
-  if (dev !== device) return isDisk(dev) || isDisk(device);
-  if (ino !== inode || there.whereabouts() !== at) return false;
-  return ifAllowed(() => sys.lstat(Buffer.from(dirname(at), "latin1")))?.dev !== dev;
+function isOnOtherDisk(there: Handle, { device, top }: FoundDirectory): boolean {
+  const { dev } = there.stat();
+  if (dev !== device && (isDisk(dev) || isDisk(device))) return true;
+  return top !== undefined && !isInPlace(top);
 }
 
 function grantedPath(roots: readonly Root[], { at }: FoundDirectory): WorkspacePath {

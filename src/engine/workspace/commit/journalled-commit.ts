@@ -142,8 +142,10 @@ export function temporaryNamesOf({ places, temps, trash }: JournalEntry): Tempor
     else names.push(name);
   }
   return [...found].flatMap(([place, names]) => {
-    const at = places[place];
-    return at !== undefined && "at" in at && !at.aside ? [{ at, names }] : [];
+    const record = places[place];
+    if (record === undefined || !("at" in record) || record.aside) return [];
+    const { top: _, ...at } = record;
+    return [{ at, names }];
   });
 }
 

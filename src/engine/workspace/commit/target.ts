@@ -97,7 +97,9 @@ function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptio
     resolved.handle.close();
     throw error;
   }
-  let place = options.places.add(resolved.handle, resolved.path, stat);
+  let place = options.places.add(resolved.handle, resolved.path, stat, () =>
+    resolved.root.diskTopOf(resolved.handle, stat.dev),
+  );
   const parent: ExistingParent = { place, path: resolved.path, device: stat.dev, inode: stat.ino };
   if (below.length === 0) {
     options.places.existingParents.set(parentKey(from), parent); // the next one in this directory need not look for it again

@@ -5,9 +5,10 @@ import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { ifThere } from "../errno.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
-import { isOverlay, tellsBirths } from "../system/file-system.ts";
+import { isOverlay, keepsBirths, tellsBirths } from "../system/file-system.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
+import type { DiskTop } from "./disk-top.ts";
 import { sys } from "./syscalls.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
@@ -29,6 +30,8 @@ export interface FoundDirectory {
   readonly inode: number;
   /** When it was made, where the file system says so. */
   readonly born?: number;
+  /** The file system that it is on. */
+  readonly top?: DiskTop;
   /** It is the state directory's own place for old content. */
   readonly aside?: true;
 }
@@ -77,8 +80,8 @@ export class HeldDirectories implements Disposable {
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();
 
-  /** Takes over the handle of a directory that was found at `path`. */
-  add(handle: Handle, path: string, stat: Stats): number {
+  /** Takes over the handle of a directory that was found at `path`, on the file system of `topOf`. */
+  add(handle: Handle, path: string, stat: Stats, topOf: () => DiskTop | undefined): number {
     const at = bytesOf(path);
     const key = `${stat.dev}:${stat.ino}`;
     const same = this.#known.get(key);
@@ -86,7 +89,8 @@ export class HeldDirectories implements Disposable {
       handle.close();
       return same;
     }
-    const place = this.#push(key, { at, ...marksOf(stat) }, handle);
+    const top = topOf();
+    const place = this.#push(key, { at, ...marksOf(stat), ...(top && { top }) }, handle);
     this.found.set(place, `${key}:${stat.birthtimeMs}:${at}`);
     return place;
   }
@@ -273,11 +277,11 @@ export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle 
 }
 
 /**
- * Whether this is the directory that a record names. A device number holds while its file system is mounted: it may
- * change at a reboot, and when a disk is mounted or a container is started again. Another disk in the same place may have
- * a directory with the same number, such as its top, and that was born at another time. A directory of a container's image
- * has another birth after the first change in it, because it was copied for that. Where the layers of a container are on
- * several disks, its directories get new numbers each time, and their birth tells.
+ * Whether this is the directory that a record names. A device number may change at a reboot, and when a disk is mounted or
+ * a container is started again, and another disk may get it. That disk may have a directory with the same inode number,
+ * such as its top, in the same place, but one that was born at another time. A directory of a container's image has another
+ * birth after the first change in it, because it was copied for that. Where the layers of a container are on several disks,
+ * its directories get new numbers each time, and their birth tells.
  */
 export function isDirectoryOf(
   handle: Handle,
@@ -288,10 +292,11 @@ export function isDirectoryOf(
   if (!stat.isDirectory()) return false;
   const isNumbered = stat.ino === inode;
   const isBorn = stat.birthtimeMs === born;
-  if (isNumbered && (isBorn || (sameBoot && stat.dev === device))) return true;
+  if (isNumbered && isBorn) return true;
   const isUnknown = born === undefined || stat.birthtimeMs === 0 || !tellsBirths();
-  if (isNumbered && isUnknown && !sameBoot) return true;
-  return (isNumbered || isBorn) && isOverlay(String(handle.address));
+  const isBelieved = sameBoot ? stat.dev === device && (isUnknown || !keepsBirths) : isUnknown;
+  if (isNumbered && isBelieved) return true;
+  return (isNumbered || isBorn) && isOverlay(handle.address);
 }
 
 /** A single name for system calls, from its bytes as Latin-1. Throws for `.`, `..` and anything with a separator. */

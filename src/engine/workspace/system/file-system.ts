@@ -5,6 +5,7 @@ import { Fault } from "../../fault.ts";
 import { once } from "../../once.ts";
 import { system } from "../errno.ts";
 import { lstatSync, statfsSync } from "./calls.ts";
+import type { Address } from "./held.ts";
 
 export interface FileSystem {
   /** As Linux calls it (`ext4`), or the number of its kind. */
@@ -38,8 +39,8 @@ const kinds: ReadonlyMap<number, readonly [kind: string, remote?: true]> = new M
   [0x6a656a63, ["virtiofs", true]],
 ]);
 
-export function fileSystemOf(path: string): FileSystem {
-  const { type, bavail, bsize } = system(path, () => statfsSync(path));
+export function fileSystemOf(path: Address): FileSystem {
+  const { type, bavail, bsize } = system(String(path), () => statfsSync(path));
   const number = type >>> 0;
   const [kind, remote = false] =
     (process.platform === "linux" ? kinds.get(number) : undefined) ?? ([`type ${number}`] as const);
@@ -59,7 +60,7 @@ export function keepsTimes(path: string): boolean {
 }
 
 /** Whether files there are copied when they are first changed or moved. */
-export function isOverlay(path: string): boolean {
+export function isOverlay(path: Address): boolean {
   try {
     return fileSystemOf(path).kind === "overlay";
   } catch {
@@ -78,6 +79,9 @@ export const tellsBirths = once((): boolean => {
     return true;
   }
 });
+
+/** Whether times of birth stay as they are. macOS sets one back if the time of the last change is set to before it. */
+export const keepsBirths = process.platform === "linux";
 
 /** File systems that only one machine at a time can mount. An unknown one does not count. */
 const local = new Set([
