@@ -94,14 +94,14 @@ describe("ignore rules", () => {
   });
 
   it("stars after the plain start of a path cross directories, as for git", async () => {
-    const files = ["ab/c/d/a", "ab/c/d/b", "cd/x/y", "ce/x", "x/ab/c/a"];
+    const files = ["ab/c/d/a", "ab/c/d/b", "cd/x/y", "ce/x", "e/x", "ef", "efg/x", "x/ab/c/a"];
     using tree = new Tree({
-      ".gitignore": "ab**/a\n/cd**\nc?**/x\n",
+      ".gitignore": "ab**/a\n/cd**\nc?**/x\nef**/**\n",
       ...Object.fromEntries(files.map(name => [name, "x\n"])),
     });
     tree.git("init", "-q");
     const ignored = tree.gitIgnored(files);
-    expect([...ignored].sort()).toEqual(["ab/c/d/a", "ce/x", "cd/x/y"].sort());
+    expect([...ignored].sort()).toEqual(["ab/c/d/a", "cd/x/y", "ce/x", "ef", "efg/x"]);
     const expected = byteSorted([".gitignore", ...files.filter(name => ![...ignored].includes(name))]);
     expect(await walked(tree)).toEqual(expected);
     expect(await searched(tree)).toEqual(expected);

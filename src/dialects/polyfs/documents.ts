@@ -2,9 +2,12 @@
 import { printable } from "../../contract/wording.ts";
 import { isNotebook } from "../../engine/document/notebook.ts";
 import { pdfPages } from "../../engine/document/pdf.ts";
+import type { TextEdits } from "../../engine/edit/line-hunks.ts";
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
+import { utf8 } from "../../engine/text/codec.ts";
 import { isPdf, startsAsPdf } from "../../engine/text/detect.ts";
+import { breaksOf } from "../../engine/text/endings.ts";
 import { decode, rewrite, type Text } from "../../engine/text/text.ts";
 import { counted } from "./answer.ts";
 import { refused } from "./failure.ts";
@@ -76,7 +79,7 @@ async function cellsOf(file: Text): Promise<Text | undefined> {
  * Applies edits to the text that a caller has read: for a notebook, that of its cells. An edit that matches only the
  * JSON is applied to the JSON.
  */
-export async function editReadable<A extends { readonly text: Text }>(
+export async function editReadable<A extends { readonly text: Text; readonly edits: TextEdits }>(
   file: Text,
   apply: (text: Text) => Promise<A>,
 ): Promise<A | { readonly text: Text }> {
@@ -84,7 +87,7 @@ export async function editReadable<A extends { readonly text: Text }>(
   if (view === undefined) return apply(file);
   let edited: A;
   try {
-    edited = await apply(await asText(file.path, view.body));
+    edited = await apply(sourceText(file.path, view.body));
   } catch (error) {
     if (!Fault.is(error, "no_match")) throw error;
     try {
@@ -93,7 +96,13 @@ export async function editReadable<A extends { readonly text: Text }>(
       throw Fault.is(other, "no_match") ? error : other;
     }
   }
-  return { text: await withCells(file, edited.text.body) };
+  const { splices: own, ...how } = edited.edits;
+  const splices = await textJob("notebookEdits", file.body.length, file.body, how, own);
+  if (splices !== undefined) return { text: rewrite(file, splices) };
+  throw refused(
+    `${printable(file.path)}: only the text of cells can be edited, not their heads and outputs`,
+    "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
+  );
 }
 
 /**
@@ -106,16 +115,16 @@ export async function replaceReadable(
 ): Promise<ReplacedPlaces | undefined> {
   const view = isNotebook(file.path) ? await textJob("notebookText", file.body.length, file.body) : undefined;
   if (view === undefined) return replace(file);
-  let [count, made, at] = [0, "", 0];
+  let count = 0;
+  const made: (string | undefined)[] = [];
   for (const [start, end] of view.sources) {
-    const cell = await replace(await asText(file.path, view.body.slice(start, end)));
-    if (cell === undefined) continue;
-    const { body } = cell.text;
-    made += view.body.slice(at, start) + (body === "" || body.endsWith("\n") ? body : `${body}\n`);
-    at = end;
-    count += cell.count;
+    const cell = await replace(sourceText(file.path, view.body.slice(start, end)));
+    made.push(cell?.text.raw);
+    count += cell?.count ?? 0;
   }
-  return count === 0 ? undefined : { count, text: await withCells(file, made + view.body.slice(at)) };
+  if (count === 0) return undefined;
+  const splices = await textJob("cellSplices", file.body.length, file.body, made);
+  return { count, text: rewrite(file, splices) };
 }
 
 export interface ReplacedPlaces {
@@ -123,12 +132,10 @@ export interface ReplacedPlaces {
   readonly count: number;
 }
 
-/** The notebook whose cells read like this. */
-async function withCells(file: Text, body: string): Promise<Text> {
-  const splices = await textJob("notebookSplices", file.body.length + body.length, file.body, body);
-  if (splices !== undefined) return rewrite(file, splices);
-  throw refused(
-    `${printable(file.path)}: only the text of cells can be edited, not their heads and outputs`,
-    "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
-  );
+/** Not the codec itself, so that nothing takes these bytes for those of a file. */
+const sources = { ...utf8 };
+
+/** Sources of cells to edit. They may have line breaks of any kind, and halves of surrogate pairs. */
+function sourceText(path: string, raw: string): Text {
+  return { path, bytes: sources.encode(raw), codec: sources, mark: false, raw, ...breaksOf(raw) };
 }

@@ -1,4 +1,5 @@
 // `search_text`: lines that match, grouped by file; or the files, or how many lines match in each.
+import { isAscii } from "node:buffer";
 import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
@@ -7,6 +8,7 @@ import { Fault } from "../../engine/fault.ts";
 import { grep } from "../../engine/search/grep.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
 import { withAnyBreak } from "../../engine/search/line-breaks.ts";
+import { isUncertain } from "../../engine/search/readable.ts";
 import { isNoText, isPdf } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
@@ -92,8 +94,9 @@ export const searchText = polyfsTool({
       }
     }
     const anchor = isFound ? [] : anchorNotes(params.glob ?? "");
-    const unread = isFound ? [] : await unreadNotes(params, place.file === undefined, call);
     const undecoded = search.report.undecoded?.map(path => place.pathOf({ path, lines: [] }).given);
+    const isTree = place.file === undefined;
+    const unread = isFound || undecoded !== undefined ? [] : await unreadNotes(params, isTree, call);
     const broken = isFound || params.multiline || !params.pattern.includes("\n") ? [] : [breakNote];
     const lines = [
       await results.print(search.report),
@@ -117,9 +120,15 @@ function undecodedNotes(paths: readonly string[] = []): string[] {
   return [`[${names} may hold more: encoding not certain; read_file with encoding shows the text]`];
 }
 
-/** That nothing was found because what was asked for is not text. */
+interface Sought {
+  readonly pattern: string;
+  readonly path: string;
+  readonly glob?: string | undefined;
+}
+
+/** That nothing was found because a file is not text, or may be text in another encoding than it is read in. */
 async function unreadNotes(
-  { path, glob = "" }: { readonly path: string; readonly glob?: string | undefined },
+  { pattern, path, glob = "" }: Sought,
   isDirectory: boolean,
   call: CallContext,
 ): Promise<string[]> {
@@ -130,7 +139,10 @@ async function unreadNotes(
   });
   const head = file?.readNow(0, sample) ?? Buffer.alloc(0);
   if (isPdf(head)) return [pdfNote];
-  return isNoText(head) ? ["[not searched: the file is binary]"] : [];
+  if (isNoText(head)) return ["[not searched: the file is binary]"];
+  if (file === undefined || file.size > call.settings.maxFileBytes || isAscii(Buffer.from(pattern)))
+    return [];
+  return isUncertain(await file.bytes(call.settings.maxFileBytes)) ? undecodedNotes([path]) : [];
 }
 
 /** Where to search: a directory, or one file in the directory that it really is in, since searches follow no links. */

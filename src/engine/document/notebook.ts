@@ -1,10 +1,10 @@
 // Jupyter notebooks as a text of cells: each with a line that numbers it, its source, and its outputs in short. An
 // edit of that text changes the source of cells, and leaves every other byte of the JSON as it is.
 import { append } from "../append.ts";
-import { diffLines, type LineChange } from "../text/line-diff.ts";
 import { LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
 import { type Placed, placedJson } from "./json-places.ts";
+import { sourceSplices, textOf } from "./notebook-source.ts";
 
 interface Cell {
   /** The value in the JSON. */
@@ -16,6 +16,9 @@ interface Cell {
 
 interface NotebookView {
   readonly body: string;
+  readonly lines: readonly string[];
+  /** Those that are no source, from 0: heads and outputs. */
+  readonly fixed: ReadonlySet<number>;
   /** How many cells it shows, with a source or without. */
   readonly heads: number;
   /** Those with a source. */
@@ -52,28 +55,33 @@ function notebookView(json: string): NotebookView | undefined {
   const cells = root && cellsIn(root);
   if (cells === undefined) return undefined;
   const lines: string[] = [];
+  const fixed = new Set<number>();
+  const add = (line: string) => fixed.add(lines.push(line) - 1);
   const found: Cell[] = [];
   for (const [i, cell] of cells.entries()) {
     const type = textOf(member(cell, "cell_type")) ?? "cell";
     const source = member(cell, "source") ?? member(cell, "input");
-    lines.push(`[cell ${i + 1}: ${oneLine(type)}]`);
+    add(`[cell ${i + 1}: ${oneLine(type)}]`);
     const text = source && textOf(source);
     if (source !== undefined && text !== undefined) {
-      const own = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+      const own = linesIn(text);
       found.push({ source, lines: own, from: lines.length });
       append(lines, own);
     }
-    append(
-      lines,
-      outputLines(member(cell, "outputs")).map(line => `[out] ${oneLine(line)}`),
-    );
+    for (const line of outputLines(member(cell, "outputs"))) add(`[out] ${oneLine(line)}`);
   }
-  return { body: lines.map(line => `${line}\n`).join(""), heads: cells.length, cells: found };
+  const body = lines.map(line => `${line}\n`).join("");
+  return { body, lines, fixed, heads: cells.length, cells: found };
+}
+
+function linesIn(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
 /** Everything but sources is one line of the view, so that it cannot pass for the line of another cell. */
 function oneLine(text: string): string {
-  return text.replace(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ").slice(0, longestOutput);
+  const line = text.replace(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ");
+  return line.slice(0, longestOutput).replace(/[\ud800-\udbff]$/, "");
 }
 
 /** Up to format 3, the cells are in worksheets, and the source of code is its `input`. */
@@ -88,28 +96,71 @@ function itemsOf(list: Placed | undefined): readonly Placed[] | undefined {
   return Array.isArray(list?.value) ? (list.value as readonly Placed[]) : undefined;
 }
 
-/** The splices of the JSON that make its text read like this. Undefined if more than cells' text was changed. */
-export function notebookSplices(json: string, edited: string): Splice[] | undefined {
+/** Lines [start, end) of the text, from 0, became `lines`. Those keep a "\r" at their ends, and have no "\n". */
+export interface ChangedNotebookLines {
+  readonly start: number;
+  readonly end: number;
+  readonly lines: readonly string[];
+}
+
+/** The splices of the JSON that change its text like this. Undefined if more than the sources of cells was changed. */
+export function notebookSplices(
+  json: string,
+  changesOf: (text: string) => readonly ChangedNotebookLines[],
+): Splice[] | undefined {
   const view = notebookView(json);
   if (view === undefined) return undefined;
-  const made = edited.split("\n");
-  const changes = diffLines(`${view.body}\n`, `${edited}\n`);
-  if (changes.some(({ bStart, bEnd }) => made.slice(bStart, bEnd).some(passesForOther))) return undefined;
-  const splices: Splice[] = [];
-  let placed = 0;
-  let next = 0;
-  for (const cell of view.cells) {
-    const end = cell.from + cell.lines.length;
-    while (startOf(changes[next]) < cell.from) next++;
-    const first = next;
-    while (endOf(changes[next]) <= end) next++;
-    const own = changes.slice(first, next);
-    if (own.length === 0) continue;
-    placed += own.length;
-    const text = encoded(json, cell, changedLines(cell, own, made));
-    splices.push({ start: cell.source.start, end: cell.source.end, text });
+  const changes: ChangedNotebookLines[] = [];
+  for (const change of changesOf(view.body)) {
+    const parts = betweenFixed(view, change);
+    if (parts === undefined) return undefined;
+    append(changes, parts);
   }
-  return placed === changes.length ? splices : undefined;
+  const splices: Splice[] = [];
+  let next = 0;
+  for (const { source, lines, from } of view.cells) {
+    const made: string[] = [];
+    let at = 0;
+    for (let change = changes[next]; change !== undefined; change = changes[++next]) {
+      const [start, end] = [change.start - from, change.end - from];
+      if (start < at || end > lines.length) break;
+      const replaced = lines.slice(start, end);
+      if (change.lines.some(line => passesForOther(line) && !replaced.includes(line))) return undefined;
+      append(made, lines.slice(at, start));
+      append(made, change.lines);
+      at = end;
+    }
+    append(made, lines.slice(at));
+    append(splices, sourceSplices(json, source, made));
+  }
+  return next === changes.length ? splices : undefined;
+}
+
+/** A change of several cells as one for each: the heads and outputs between them stay. Undefined if they do not. */
+function betweenFixed(
+  { lines: old, fixed }: NotebookView,
+  { start, end, lines }: ChangedNotebookLines,
+): ChangedNotebookLines[] | undefined {
+  const parts: ChangedNotebookLines[] = [];
+  let [at, from] = [start, 0];
+  for (let line = start; line < end; line++) {
+    if (!fixed.has(line)) continue;
+    const same = lines.findIndex((one, i) => i >= from && one.replace(/\r$/, "") === old[line]);
+    if (same < 0) return undefined;
+    parts.push({ start: at, end: line, lines: lines.slice(from, same) });
+    [at, from] = [line + 1, same + 1];
+  }
+  parts.push({ start: at, end, lines: lines.slice(from) });
+  return parts.filter(part => part.end > part.start || part.lines.length > 0);
+}
+
+/** The splices of the JSON that give cells these sources, in the order of `notebookText`; undefined: as it is. */
+export function cellSplices(json: string, texts: readonly (string | undefined)[]): Splice[] {
+  const cells = notebookView(json)?.cells ?? [];
+  return cells.flatMap(({ source }, i) => {
+    const text = texts[i];
+    return text === undefined ? [] : sourceSplices(json, source, linesIn(text));
+  });
 }
 
 /** An added line that reads like a head or an output would seem to begin a cell, and be text of another. */
@@ -117,66 +168,8 @@ function passesForOther(line: string): boolean {
   return /^\[(?:cell \d+: .*\]$|out\] )/.test(line);
 }
 
-function startOf(change: LineChange | undefined): number {
-  return change?.aStart ?? Number.POSITIVE_INFINITY;
-}
-
-function endOf(change: LineChange | undefined): number {
-  return change?.aEnd ?? Number.POSITIVE_INFINITY;
-}
-
-/** The lines of a cell after its changes, which are in order. */
-function changedLines(cell: Cell, changes: readonly LineChange[], made: readonly string[]): string[] {
-  const lines: string[] = [];
-  let at = 0;
-  for (const { aStart, aEnd, bStart, bEnd } of changes) {
-    append(lines, cell.lines.slice(at, aStart - cell.from));
-    append(lines, made.slice(bStart, bEnd));
-    at = aEnd - cell.from;
-  }
-  append(lines, cell.lines.slice(at));
-  return lines;
-}
-
-/** The source as JSON, in the form that it had; lines that stay keep their own spelling. */
-function encoded(json: string, { source }: Cell, lines: readonly string[]): string {
-  const ended = textOf(source)?.endsWith("\n") ?? false;
-  const texts = lines.map((line, i) => (i < lines.length - 1 || ended ? `${line}\n` : line));
-  if (!Array.isArray(source.value)) return JSON.stringify(texts.join(""));
-  const items = source.value as readonly Placed[];
-  const spelled = new Map(items.map(item => [item.value, json.slice(item.start, item.end)]));
-  const [first, second] = items;
-  const gap = first === undefined ? gapBefore(json, source.start) : json.slice(source.start + 1, first.start);
-  const last = items.at(-1);
-  const tail = last === undefined ? gap.replace(/ $/, "") : json.slice(last.end, source.end - 1);
-  const between = first && second ? json.slice(first.end, second.start) : `,${gap}`;
-  if (texts.length === 0) return "[]";
-  return `[${gap}${texts.map(text => spelled.get(text) ?? JSON.stringify(text)).join(between)}${tail}]`;
-}
-
-/** How far before a list the start of its line is looked for: all of the JSON may be one line. */
-const longestIndented = 1000;
-
-/** How the items of an empty list would be indented: one step more than the list. */
-function gapBefore(json: string, at: number): string {
-  const before = json.slice(Math.max(0, at - longestIndented), at);
-  const line = before.lastIndexOf("\n") + 1;
-  if (line === 0) return "";
-  return `\n${/^[ \t]*/.exec(before.slice(line))?.[0] ?? ""} `;
-}
-
 function member({ value }: Placed, name: string): Placed | undefined {
   return value instanceof Map ? (value as ReadonlyMap<string, Placed>).get(name) : undefined;
-}
-
-/** A string, or a list of strings put together, as notebooks write texts. */
-function textOf(placed: Placed | undefined): string | undefined {
-  if (placed === undefined) return undefined;
-  const { value } = placed;
-  if (typeof value === "string") return value;
-  if (!Array.isArray(value)) return undefined;
-  const parts = (value as readonly Placed[]).map(item => item.value);
-  return parts.every(part => typeof part === "string") ? parts.join("") : undefined;
 }
 
 /** Up to format 3, an output has its forms beside its other properties. */

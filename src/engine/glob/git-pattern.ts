@@ -22,6 +22,8 @@ function tokensOf(pattern: string): Token[] | undefined {
   };
   // Git compares what is plain at the start by itself, and reads the rest as if the pattern began there.
   const begins = pattern.search(/[*?[\\]/);
+  // There, `**/` may leave nothing of a name for a final `**`.
+  let isBare = false;
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at] as string;
     if (char === "\\") {
@@ -33,9 +35,11 @@ function tokensOf(pattern: string): Token[] | undefined {
       let end = at + 1;
       while (pattern[end] === "*") end++;
       const isWhole = end - at > 1 && (isSegment || at === begins);
+      const isInside: boolean = !isSegment || (isBare && text === "" && found.at(-1)?.kind === "deep");
       at = end - 1;
-      if (isWhole && end === pattern.length) push({ kind: isSegment ? "rest" : "cross" });
+      if (isWhole && end === pattern.length) push({ kind: isInside ? "cross" : "rest" });
       else if (isWhole && pattern[end] === "/") {
+        isBare = isInside;
         push({ kind: "deep" });
         at = end;
       } else push({ kind: "star" });

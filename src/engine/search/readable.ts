@@ -30,9 +30,12 @@ export async function readable(
 
 /** Whether text beyond ASCII in a file is missed, because nothing shows its encoding. */
 export function isUndecoded(bytes: Buffer, reading: EncodingPolicy = "utf-8"): boolean {
-  if (reading !== "detected" || isUtf8(bytes)) return false;
-  const { encoding, certain } = detect(bytes, { legacy: true });
-  return encoding === "utf-8" && !certain;
+  return reading === "detected" && isUncertain(bytes) && detect(bytes, { legacy: true }).encoding === "utf-8";
+}
+
+/** Whether text beyond ASCII in a file may be missed, because nothing proves the encoding that it is read in. */
+export function isUncertain(bytes: Buffer): boolean {
+  return !isUtf8(bytes) && !detect(bytes, { legacy: true }).certain;
 }
 
 /** Whether a file that begins like this, or is this, may have to be read in another way than byte by byte. */

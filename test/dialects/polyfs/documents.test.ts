@@ -195,6 +195,56 @@ describe("a notebook", () => {
     expect((await server.refuses("replace_in_files", output))[0]).toMatch(/^no_match/);
   });
 
+  /** JSON written by hand: escapes, CRLF in sources, items that are no lines, an emoji cut in two by the view. */
+  const spelled = String.raw`{"cells": [
+ {"cell_type": "code", "source": ["caf\u00e9 = 1\r\n",   "b = 2\r\n","c\/d"], "outputs": []},
+ {"cell_type": "code", "source": "na\u00efve = 1\r\nb = 2\r\n", "outputs": [{"text": "${"x".repeat(199)}\ud83d\ude00"}]},
+ {"cell_type": "code", "source": ["p = 1\nq", " = 2\nr\n", "\ud83d = b = 2"], "outputs": []},
+ {"cell_type": "code", "source": ["y\r\n", "z"], "outputs": []}], "nbformat": 4}`;
+
+  it("keeps each byte of lines that are not replaced: line breaks, escapes and how a list is divided", async () => {
+    fixture.write("spelled.ipynb", spelled);
+    const params = { paths: ["spelled.ipynb"], old: "b = 2", new: "b = 3" };
+    expect(await server.says("replace_in_files", params)).toMatch(/^replaced 3 occurrences in 1 file/);
+    expect(fixture.read("spelled.ipynb")).toBe(spelled.replaceAll("b = 2", "b = 3"));
+    const edits = [
+      { old: "b = 3\nc/d", new: "b = 4\nb = 5\nc/d" },
+      { old: "q = 2", new: "q = 7" },
+    ];
+    await server.says("edit_file", { path: "spelled.ipynb", edits });
+    const edited = spelled
+      .replaceAll("b = 2", "b = 3")
+      .replace(String.raw`"b = 3\r\n","c`, String.raw`"b = 4\r\n",   "b = 5\r\n","c`)
+      .replace(String.raw`"p = 1\nq", " = 2\nr\n"`, String.raw`"p = 1\n", "q = 7\n", "r\n"`);
+    expect(fixture.read("spelled.ipynb")).toBe(edited);
+  });
+
+  it("is edited across cells, if their heads and outputs stay, also where cells exchange lines", async () => {
+    const cells = ["x", "y", "z"].map(source => ({ cell_type: "code", source, outputs: [] }));
+    fixture.write("turn.ipynb", JSON.stringify({ cells, nbformat: 4 }));
+    const edits = [
+      { start_line: 2, end_line: 4, new: "y\n[cell 2: code]\nz\nz2" },
+      { old: "z", new: "w", all: true },
+    ];
+    await server.says("edit_file", { path: "turn.ipynb", edits: edits.slice(0, 1) });
+    const sources = () =>
+      JSON.parse(fixture.read("turn.ipynb")).cells.map((cell: { source: string }) => cell.source);
+    expect(sources()).toEqual(["y", "z\nz2", "z"]);
+    await server.says("edit_file", { path: "turn.ipynb", edits: edits.slice(1) });
+    expect(sources()).toEqual(["y", "w\nw2", "w"]);
+    // Compared as texts, the line that moved would hold its place, and the head would be the change.
+    const moved = [
+      { start_line: 2, end_line: 2, new: "w" },
+      { start_line: 4, end_line: 5, new: "v" },
+    ];
+    await server.says("edit_file", { path: "turn.ipynb", edits: moved });
+    expect(sources()).toEqual(["w", "v", "w"]);
+    const headless = [{ start_line: 2, end_line: 4, new: "w\nv" }];
+    expect((await server.refuses("edit_file", { path: "turn.ipynb", edits: headless }))[0]).toMatch(
+      /heads and outputs/,
+    );
+  });
+
   it("is merged and refused by the lines of its cells, in edits and in undo", async () => {
     const refusal = async (tool: string, params: object) => (await server.refuses(tool, params)).join("\n");
     const read = await server.says("read_file", { path: "m.ipynb" });

@@ -217,6 +217,17 @@ describe("a file whose encoding is not certain", () => {
     expect(await server.says("search_text", { pattern: "nothing" })).toBe("[no matches]");
   });
 
+  it("is named by a search of it, where it is read in another encoding than it has", async () => {
+    fixture.reset({ "f.txt": iconv.encode("one\nŻółta łódź\n", "iso-8859-2") });
+    const note = "[f.txt may hold more: encoding not certain; read_file with encoding shows the text]";
+    for (const pattern of ["łódź", "ł[ó]dź", "ł(?=ó)"]) {
+      const said = await server.says("search_text", { pattern, path: "f.txt" });
+      expect(said).toBe(`[no matches]\n${note}`);
+    }
+    for (const pattern of ["one", "nothing"])
+      expect(await server.says("search_text", { pattern, path: "f.txt" })).not.toContain(note);
+  });
+
   it("says to name the encoding where text beyond ASCII is not found", async () => {
     fixture.reset({ "f.txt": iconv.encode("Größe\n", "latin1") });
     const edits = [{ old: "Größe", new: "Maß" }];

@@ -1,17 +1,19 @@
 // What is computed in a thread of its own where the texts are large: comparing, merging and
 // replacing parts of them, and the views of notebooks. TextJobs take and return plain values.
-import { notebookSplices, notebookText } from "../../document/notebook.ts";
+import { cellSplices, notebookText } from "../../document/notebook.ts";
 import { diffCounts, diffStart, hunksBetween, unifiedDiff } from "../../text/diff.ts";
 import { replacedStart } from "../../text/replaced-start.ts";
+import { notebookEdits } from "../notebook-edits.ts";
 import { replaceBytes } from "../replace-bytes.ts";
 import { replaceMatches } from "../replace-matches.ts";
 import { weave } from "../weave.ts";
 
 export const jobs = {
+  cellSplices,
   diffCounts,
   diffStart,
   hunksBetween,
-  notebookSplices,
+  notebookEdits,
   notebookText,
   replaceBytes,
   replaceMatches,
