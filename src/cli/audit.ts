@@ -7,7 +7,7 @@ import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Workspaces } from "../engine/workspaces/workspaces.ts";
-import { AuditLog } from "../host/audit-log.ts";
+import { AuditLog, type AuditLogOptions } from "../host/audit-log.ts";
 import { logTarget } from "../host/log-target.ts";
 import type { Log } from "../mcp/log.ts";
 import { version } from "../version.ts";
@@ -18,7 +18,7 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   const { audit: given, "audit-max-bytes": maxBytes } = config;
   if (given === undefined) return undefined;
   refuseServed("--audit", given, workspace);
-  const target = logTarget(given);
+  const target = told(() => logTarget(given));
   if (target === "reader")
     throw new UsageError(`--audit ${given} is not a regular file: the server would wait for its reader`);
   if (target === "output" && config.http === undefined)
@@ -26,22 +26,27 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   // Rotation is about the file, not about a link to it.
   const path = target === "file" ? canonicalPath(given) : given;
   const served = workspace.roots.map(root => `${nativeForm(root.path)} (${root.access})`);
+  const options: AuditLogOptions = {
+    maxBytes,
+    about: { version, served },
+    onError: error =>
+      log.error(
+        `the audit cannot be written${reasonOf(error)}: its lines wait in memory`,
+        errnoOf(error) === undefined ? error : undefined,
+      ),
+    onUnrotated: error =>
+      log.error(`the audit is full and cannot be rotated${reasonOf(error)}: the file grows`),
+    onLost: lines => {
+      log.error(`the audit cannot be written: its last ${lines} lines are lost`);
+      process.exitCode = 1;
+    },
+  };
+  return told(() => new AuditLog(path, options));
+}
+
+function told<T>(action: () => T): T {
   try {
-    return new AuditLog(path, {
-      maxBytes,
-      about: { version, served },
-      onError: error =>
-        log.error(
-          `the audit cannot be written${reasonOf(error)}: its lines wait in memory`,
-          errnoOf(error) === undefined ? error : undefined,
-        ),
-      onUnrotated: error =>
-        log.error(`the audit is full and cannot be rotated${reasonOf(error)}: the file grows`),
-      onLost: lines => {
-        log.error(`the audit cannot be written: its last ${lines} lines are lost`);
-        process.exitCode = 1;
-      },
-    });
+    return action();
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     throw new UsageError(`the audit cannot be written: ${say(plainWording, error)}`);

@@ -2,6 +2,7 @@
 // then cannot be used, the old one stays.
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
+import { system } from "../engine/workspace/errno.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
 import { WatchedFile } from "../host/watched-file.ts";
 import { fileProblem } from "../mcp/file-problem.ts";
@@ -29,7 +30,7 @@ export function certificateOf(config: Config, log: Log): WatchedCertificate | un
   const files = [cert, key].map(path => new WatchedFile(path));
   const read = (): Certificate => ({ cert: contentOf(cert), key: contentOf(key) });
   try {
-    for (const file of files) file.changed();
+    for (const file of files) system(file.path, () => file.changed());
     return {
       current: read(),
       renew(service) {

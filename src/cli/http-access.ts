@@ -2,6 +2,7 @@
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { tokenPrefix } from "../host/masked-tokens.ts";
 import { type Authenticator, bearer, openAccess } from "../mcp/auth/authenticator.ts";
+import { fileProblem } from "../mcp/file-problem.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
 import { choosePolicy } from "./policy/policy-choice.ts";
@@ -65,6 +66,6 @@ async function told<T>(problem: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw new UsageError(`${problem}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`${problem}: ${fileProblem(error)}`);
   }
 }

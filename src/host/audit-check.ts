@@ -5,7 +5,7 @@
 // elsewhere, and expect it later. Nor can it say anything about files that are not given. There is no key: it does not
 // prove who wrote a line.
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { errnoOf, system } from "../engine/workspace/errno.ts";
+import { errnoOf, faultOf, isAbsence, system } from "../engine/workspace/errno.ts";
 import { lineHash } from "./audit-log.ts";
 import { keptFiles } from "./log-file.ts";
 import { hashOfRange, type LogRange } from "./log-range.ts";
@@ -53,7 +53,7 @@ const pieceBytes = 1024 * 1024;
 /** A longer line is none of ours. */
 const longestLine = 256 * 1024 * 1024;
 
-/** The rotated files of one that are there, from the oldest, and itself. */
+/** The rotated files of one that are there, from the oldest, and itself. Faults where that cannot be known. */
 export function withRotated(path: string): string[] {
   const old = Array.from({ length: keptFiles }, (_, age) => `${path}.${keptFiles - age}`);
   return [...old.filter(isThere), path];
@@ -279,7 +279,8 @@ function isThere(name: string): boolean {
     closeSync(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
-    throw error;
+    // A log whose name is as long as names can be has no rotated files.
+    if (isAbsence(error) || errnoOf(error) === "ENAMETOOLONG") return false;
+    throw faultOf(error, name);
   }
 }

@@ -18,7 +18,7 @@ import { auditJson } from "./audit-json.ts";
 import { LogFile, type LogPlace } from "./log-file.ts";
 import { withoutTokens } from "./masked-tokens.ts";
 
-interface AuditLogOptions {
+export interface AuditLogOptions {
   readonly maxBytes: number;
   /** Facts about the process, for the first line. */
   readonly about: Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 // What the name of a log file leads to, and whether it can be written without waiting.
 import { fstatSync, type Stats, statSync } from "node:fs";
+import { system } from "../engine/workspace/errno.ts";
 
 /**
  * A file, also one that is yet to be created; a device such as /dev/null or a terminal, which never wait; one of the
@@ -7,8 +8,9 @@ import { fstatSync, type Stats, statSync } from "node:fs";
  */
 export type LogTarget = "file" | "device" | "output" | "error output" | "reader";
 
+/** Faults where that cannot be known, as in a loop of links. */
 export function logTarget(path: string): LogTarget {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = system(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stat === undefined) return "file";
   if (stat.isCharacterDevice()) return "device";
   if (isSame(stat, fstatSync(1))) return "output";

@@ -20,8 +20,7 @@ export const audit = command({
   examples: [
     ["polyfs audit verify /var/log/polyfs/audit.log", "check that no line was changed, removed or reordered"],
   ],
-  most: Number.POSITIVE_INFINITY,
-  verbs: ["verify"],
+  most: { verify: Number.POSITIVE_INFINITY },
   async run({ operands: [, ...files], own }) {
     const [file] = files;
     if (file === undefined) throw new UsageError("polyfs audit verify needs a FILE");

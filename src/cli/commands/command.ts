@@ -17,6 +17,8 @@ export interface OwnOption {
   /** The name of its value in --help; without it the option is a flag. */
   readonly value?: string;
   readonly help: string;
+  /** Of a command with verbs: those with which it has an effect. All of them if left out. */
+  readonly with?: readonly string[];
 }
 
 export interface CommandHelp {
@@ -48,9 +50,8 @@ export interface RunCommand {
 }
 
 export interface Spec extends CommandHelp {
-  readonly most: number;
-  /** The words that the first operand can be, where it says what to do. */
-  readonly verbs?: readonly string[];
+  /** The most operands; after a verb, if there are verbs. */
+  readonly most: number | Readonly<Record<string, number>>;
   /** Options that have an effect here which does not depend on how a server is started. */
   readonly apart?: readonly OptionName[];
   run(given: Given): Promise<number>;
@@ -65,7 +66,7 @@ export const directoryOptions = [
   "allow-filesystem-root",
 ] as const;
 
-export function command({ most, verbs, apart, run, ...about }: Spec): RunCommand {
+export function command({ most, apart, run, ...about }: Spec): RunCommand {
   const program = `polyfs ${about.name}`;
   const options: readonly OptionName[] = [...about.options, "state-dir", "config", "help"];
   return Object.assign(
@@ -91,20 +92,34 @@ export function command({ most, verbs, apart, run, ...about }: Spec): RunCommand
         return 0;
       }
       const [verb] = operands;
-      if (verbs !== undefined && verb === undefined) {
+      if (typeof most !== "number" && verb === undefined) {
         await print(process.stderr, helpOf({ ...about, options }));
         return 2;
       }
-      if (verbs?.includes(verb ?? "") === false)
-        throw new UsageError(unknownVerb(program, verb ?? "", verbs));
-      if (operands.length > most)
-        throw new UsageError(`unexpected argument: ${JSON.stringify(operands[most])}; see ${program} --help`);
+      if (typeof most !== "number") refuseWithVerb(about, most, verb ?? "", own);
+      const count = typeof most === "number" ? most : 1 + (most[verb ?? ""] ?? 0);
+      if (operands.length > count)
+        throw new UsageError(
+          `unexpected argument: ${JSON.stringify(operands[count])}; see ${program} --help`,
+        );
       const config = configure(line, environment, process.cwd());
       refuseWithoutEffect(config, line, apart);
       return await refusalsTold(() => run({ operands, own, each, config, line }));
     },
     { about: { ...about, options } },
   );
+}
+
+function refuseWithVerb(
+  { name, own }: CommandHelp,
+  verbs: Readonly<Record<string, number>>,
+  verb: string,
+  given: ReadonlyMap<string, string>,
+): void {
+  const program = `polyfs ${name}`;
+  if (!Object.hasOwn(verbs, verb)) throw new UsageError(unknownVerb(program, verb, Object.keys(verbs)));
+  const unused = [...given.keys()].find(option => own[option]?.with?.includes(verb) === false);
+  if (unused !== undefined) throw new UsageError(`--${unused} has no effect with ${program} ${verb}`);
 }
 
 function unknownVerb(program: string, verb: string, verbs: readonly string[]): string {

@@ -8,7 +8,6 @@ import type { AccessLevel, Decision } from "../../engine/policy/rule.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { reachOf } from "../../mcp/auth/reach.ts";
-import { parseTokens } from "../../mcp/auth/tokens-file.ts";
 import { createLog } from "../../mcp/log.ts";
 import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
@@ -20,6 +19,7 @@ import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
 import { command, directoryOptions, type Given } from "./command.ts";
 import { whereTheUserStands } from "./standing.ts";
+import { tokensIn } from "./token-values.ts";
 
 export const policy = command({
   name: "policy",
@@ -27,16 +27,19 @@ export const policy = command({
   description:
     "explain prints what the rules allow for a path, and which rule decides, for a server of the same directories (default: the working directory). test runs the examples in a policy file. schema prints the JSON Schema of the file.",
   own: {
-    as: { value: "TOKEN", help: "explain for this token of --tokens, including its own rules" },
-    json: { help: "Print JSON" },
+    as: {
+      value: "TOKEN",
+      help: "explain for this token of --tokens, including its own rules",
+      with: ["explain"],
+    },
+    json: { help: "explain: print JSON", with: ["explain"] },
   },
   options: ["dialect", "policy", "tokens", ...directoryOptions],
   examples: [
     ["polyfs policy explain .env src/main.ts", "what an agent may do with these files here"],
     ["polyfs policy test policy.json", "exit with 1 if an example fails"],
   ],
-  most: Number.POSITIVE_INFINITY,
-  verbs: ["explain", "test", "schema"],
+  most: { explain: Number.POSITIVE_INFINITY, test: 1, schema: 0 },
   apart: ["tokens"],
   async run(given) {
     const [verb, ...rest] = given.operands;
@@ -99,7 +102,7 @@ function sentence(one: Explained): string {
 function forToken(workspace: Workspace, name: string, config: Config): Workspace {
   const file = config.tokens;
   if (file === undefined) throw new UsageError("--as needs --tokens FILE");
-  const token = parseTokens(readNamedFile(file), file).find(one => one.name === name);
+  const token = tokensIn(file).find(one => one.name === name);
   if (token === undefined) throw new UsageError(`${file} has no token named ${JSON.stringify(name)}`);
   const { workspace: reach, narrowed } = reachOf(
     workspace,

@@ -36,8 +36,9 @@ export const store = command({
     grace: {
       value: "TIME",
       help: "With gc: keep dropped workspaces and unreferenced objects for this long (1d)",
+      with: ["gc"],
     },
-    "dry-run": { help: "With gc: only print what would be removed" },
+    "dry-run": { help: "With gc: only print what would be removed", with: ["gc"] },
     json: { help: "Print JSON" },
   },
   options: ["store", "store-objects"],
@@ -47,16 +48,13 @@ export const store = command({
     ["polyfs store gc --grace 7d --dry-run", "print what would be removed"],
     ["polyfs store export /backup/polyfs", "copy everything into a directory"],
   ],
-  most: 2,
-  verbs: Object.keys(verbs),
+  most: { migrate: 0, check: 0, gc: 0, list: 0, export: 1, import: 1 },
   async run(given) {
     const [verb = ""] = given.operands;
     const action = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (action === undefined) throw new UsageError("see polyfs store --help");
     if (given.config.store === undefined)
       throw new UsageError("name the store: --store postgres://…, or POLYFS_STORE in the environment");
-    if (given.operands.length > 1 && verb !== "export" && verb !== "import")
-      throw new UsageError(`unexpected argument: ${JSON.stringify(given.operands[1])}`);
     return await action(given);
   },
 });

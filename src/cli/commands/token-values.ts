@@ -1,16 +1,37 @@
-// The values of `polyfs token`: files, directories and moments, as people write them.
+// What `polyfs token` reads: the file of tokens, and directories and moments as people write them.
 import { resolve } from "node:path";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { writtenDate } from "../../engine/text/written-date.ts";
 import type { Grant } from "../../engine/workspace/grant.ts";
 import { Root } from "../../engine/workspace/root.ts";
+import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { parseTokens, type TokenRecord } from "../../mcp/auth/tokens-file.ts";
 import { fromHome, wholeNumber } from "../layer.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function fileIn(tokens: string | undefined): string {
   if (tokens === undefined) throw new UsageError("name the file of tokens: --tokens FILE");
   return tokens;
+}
+
+/** `absent` is the content of a missing file; without it, the file must exist. */
+export function tokensIn(file: string, absent?: readonly TokenRecord[]): readonly TokenRecord[] {
+  try {
+    return parsed(readNamedFile(file), file);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (absent !== undefined && Fault.is(error, "not_found")) return absent;
+    throw new UsageError(`the tokens cannot be read: ${say(plainWording, error)}`);
+  }
+}
+
+export function parsed(content: string, file: string): TokenRecord[] {
+  try {
+    return parseTokens(content, file);
+  } catch (error) {
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 export function countIn(own: ReadonlyMap<string, string>, option: string): number | undefined {

@@ -2,21 +2,15 @@
 import { plainWording, say } from "../../contract/wording.ts";
 import { dialects } from "../../dialects/index.ts";
 import { Fault } from "../../engine/fault.ts";
-import { readNamedFile, replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
-import {
-  hashText,
-  newToken,
-  parseTokens,
-  printTokens,
-  type TokenRecord,
-} from "../../mcp/auth/tokens-file.ts";
+import { replaceNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { hashText, newToken, printTokens, type TokenRecord } from "../../mcp/auth/tokens-file.ts";
 import { claimFile } from "../claimed-file.ts";
 import { listed } from "../columns.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
 import { command, type Given } from "./command.ts";
-import { countIn, fileIn, grantsIn, momentIn } from "./token-values.ts";
+import { countIn, fileIn, grantsIn, momentIn, parsed, tokensIn } from "./token-values.ts";
 
 export const token = command({
   name: "token",
@@ -24,27 +18,39 @@ export const token = command({
   description:
     "Manages the tokens for polyfs --http --tokens FILE. add prints a new token once; the file stores its hash. rotate gives a token a new secret and revokes the old one. list prints the tokens of the file; remove deletes one. A running server applies the change immediately.",
   own: {
-    read: { value: "DIR", help: "Let it read DIR (repeatable)" },
+    read: { value: "DIR", help: "Let it read DIR (repeatable)", with: ["add"] },
     write: {
       value: "DIR",
       help: "Let it read and write DIR (repeatable); without any DIR, all served directories",
+      with: ["add"],
     },
     effects: {
       value: "LIST",
       help: "What it may do: reads, writes, runs, and reviews (the page at /review) (default reads,writes)",
+      with: ["add"],
     },
-    tools: { value: "LIST", help: "The only tools that it may call" },
-    workspace: { value: "NAME", help: "The only workspace that it may use, with its forks" },
-    dialect: { value: "NAME", help: "The only dialect that it may use, also at /mcp" },
+    tools: { value: "LIST", help: "The only tools that it may call", with: ["add"] },
+    workspace: {
+      value: "NAME",
+      help: "The only workspace that it may use, with its forks",
+      with: ["add"],
+    },
+    dialect: {
+      value: "NAME",
+      help: "The only dialect that it may use, also at /mcp",
+      with: ["add"],
+    },
     expires: {
       value: "WHEN",
       help: "A date (2027-01-31), a date and time, or a time from now (12h, 30d)",
+      with: ["add", "rotate"],
     },
-    "per-minute": { value: "N", help: "How many requests it may send in a minute" },
-    concurrency: { value: "N", help: "How many of its calls may run at once" },
+    "per-minute": { value: "N", help: "How many requests it may send in a minute", with: ["add"] },
+    concurrency: { value: "N", help: "How many of its calls may run at once", with: ["add"] },
     "max-bytes": {
       value: "N",
       help: "Refuse changes after which the workspace, or its part of the shared store, would hold more than N bytes",
+      with: ["add"],
     },
   },
   options: ["tokens", "workspaces"],
@@ -58,13 +64,10 @@ export const token = command({
     ["polyfs token list --tokens tokens.json", "list the tokens and their rights"],
     ["polyfs token remove ci --tokens tokens.json", "revoke a token"],
   ],
-  most: 2,
-  verbs: ["add", "rotate", "list", "remove"],
+  most: { add: 1, rotate: 1, list: 0, remove: 1 },
   apart: ["tokens"],
   async run(given) {
     const [verb = "", name] = given.operands;
-    const unused = [...given.own.keys()].find(option => !(optionsOf[verb] ?? isAny)(option));
-    if (unused !== undefined) throw new UsageError(`--${unused} has no effect with polyfs token ${verb}`);
     const file = fileIn(given.config.tokens);
     if (verb === "list") return await list(tokensIn(file));
     if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
@@ -73,15 +76,6 @@ export const token = command({
     return verb === "rotate" ? await rotate(file, name, given) : await remove(file, name);
   },
 });
-
-const isAny = () => true;
-
-/** The options that a verb takes. */
-const optionsOf: Readonly<Record<string, (option: string) => boolean>> = {
-  rotate: option => option === "expires",
-  list: () => false,
-  remove: () => false,
-};
 
 async function add(file: string, name: string, { own, each, config }: Given): Promise<number> {
   const before = tokensIn(file, []);
@@ -194,25 +188,6 @@ async function list(records: readonly TokenRecord[]): Promise<number> {
   });
   if (rows.length > 0) await print(process.stdout, listed(rows));
   return 0;
-}
-
-/** `absent` is the content of a missing file; without it, the file must exist. */
-function tokensIn(file: string, absent?: readonly TokenRecord[]): readonly TokenRecord[] {
-  try {
-    return parsed(readNamedFile(file), file);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    if (absent !== undefined && Fault.is(error, "not_found")) return absent;
-    throw new UsageError(`the tokens cannot be read: ${say(plainWording, error)}`);
-  }
-}
-
-function parsed(content: string, file: string): TokenRecord[] {
-  try {
-    return parseTokens(content, file);
-  } catch (error) {
-    throw new UsageError(`${file}: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 function save(file: string, records: readonly TokenRecord[]): void {

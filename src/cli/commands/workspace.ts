@@ -41,14 +41,15 @@ export const workspace = command({
   description:
     "Manages the workspaces in a directory. list prints them; adopt turns an existing directory into a workspace, in place; create makes an empty one, or one with a copy of DIR; fork makes one that starts as a copy of another; diff shows what a fork changed; merge applies that to its base, all or nothing, as one change that polyfs undo reverts; drop removes a workspace (an adopted directory stays); restore brings it back until it is collected (by the id that list --dropped shows, if several had the name); collect removes workspaces that were dropped long enough ago. With --store, it manages the workspaces of a shared store, from any machine.",
   own: {
-    from: { value: "NAME", help: "fork: the workspace to copy" },
+    from: { value: "NAME", help: "fork: the workspace to copy", with: ["fork"] },
     prefer: {
       value: "SIDE",
       help: "merge: where both changed a file, take the version of the fork or of the base",
+      with: ["merge"],
     },
-    dropped: { help: "list: dropped workspaces that can be restored" },
-    stat: { help: "diff: only the names of the files" },
-    json: { help: "Print JSON" },
+    dropped: { help: "list: dropped workspaces that can be restored", with: ["list"] },
+    stat: { help: "diff: only the names of the files", with: ["diff"] },
+    json: { help: "list, diff, merge: print JSON", with: ["list", "diff", "merge"] },
   },
   options: [
     "workspaces",
@@ -65,14 +66,11 @@ export const workspace = command({
     ["polyfs workspace fork task-1 --from main --workspaces ~/ws", "a fork to work in"],
     ["polyfs workspace merge task-1 --workspaces ~/ws", "apply the changes of task-1 to main"],
   ],
-  most: 3,
-  verbs: Object.keys(actions),
+  most: Object.fromEntries(Object.entries(actions).map(([word, [most]]) => [word, most])),
   async run(given) {
     const [word = "", ...operands] = given.operands;
-    const [most, run] = (Object.hasOwn(actions, word) ? actions[word] : undefined) ?? [];
-    if (most === undefined || run === undefined) throw new UsageError("see polyfs workspace --help");
-    if (operands.length > most)
-      throw new UsageError(`unexpected argument: ${JSON.stringify(operands[most])}`);
+    const [, run] = (Object.hasOwn(actions, word) ? actions[word] : undefined) ?? [];
+    if (run === undefined) throw new UsageError("see polyfs workspace --help");
     // A server may keep the copies in DIR up to date, so the command has copies of its own.
     using folder = given.config.store === undefined ? undefined : temporaryFolder();
     const config = folder

@@ -3,12 +3,12 @@
 import { join, resolve } from "node:path";
 import type { Dialect } from "../../contract/dialect.ts";
 import { clock } from "../../engine/clock.ts";
-import { Fault, type FaultCode } from "../../engine/fault.ts";
+import { Fault } from "../../engine/fault.ts";
 import { defaultRules } from "../../engine/policy/default-rules.ts";
 import { type Overridden, overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
 import type { PolicyRule } from "../../engine/policy/rule.ts";
-import { isAnswer } from "../../engine/workspace/errno.ts";
+import { faultOf, isAnswer } from "../../engine/workspace/errno.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { configurationDirectory } from "../../engine/workspace/system/user-places.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
@@ -79,12 +79,6 @@ function configuredPolicy(environment: NodeJS.ProcessEnv): string | undefined {
   return directory === undefined ? undefined : join(directory, "policy.json");
 }
 
-const whyUnread: { readonly [code in FaultCode]?: string } = {
-  permission_denied: ": permission denied",
-  not_a_file: ": it is not a regular file",
-  too_large: ": it is too large",
-};
-
 function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[] | undefined {
   let text: string | undefined;
   try {
@@ -92,9 +86,7 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
   } catch (error) {
     // A home that this user may not enter is not theirs, so what is in it is not their policy.
     if (!required && !(error instanceof Fault) && isAnswer(error)) return undefined;
-    throw new UsageError(
-      `the policy ${file.path} cannot be read${error instanceof Fault ? (whyUnread[error.code as FaultCode] ?? "") : ""}`,
-    );
+    throw new UsageError(`the policy cannot be read: ${fileProblem(faultOf(error, file.path))}`);
   }
   if (text === undefined) {
     if (required) throw new UsageError(`the policy ${file.path} does not exist`);

@@ -5,7 +5,7 @@
 // While one is in a root, paths are opened name by name, and each directory on the way is compared. Every path into
 // a directory leads through it, whatever is renamed.
 import type { Stats } from "node:fs";
-import { ifAllowed } from "./errno.ts";
+import { ifAllowed, system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { mayLieIn, type Root } from "./root.ts";
 import { lstatIfThere } from "./system/identity.ts";
@@ -19,9 +19,9 @@ interface Concealed {
 const concealed: Concealed[] = [];
 const holders = new WeakMap<Root, { readonly known: number; readonly holds: boolean }>();
 
-/** From now on, the directory at a path cannot be reached by any caller. Nothing there is fine. */
+/** From now on, no caller can reach the directory at a path, if there is one. Faults where that is not known. */
 export function conceal(path: string): void {
-  const handle = ifAllowed(() => Handle.open(path, { directory: true }));
+  const handle = ifAllowed(() => system(path, () => Handle.open(path, { directory: true })));
   if (handle === undefined) return;
   const stat = handle.stat();
   if (isConcealed(stat)) handle.close();

@@ -1,6 +1,7 @@
 // Authentication by a token file. The file is checked with every request and every second: a removed token stops
 // working, and the server stops whatever runs for it.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { system } from "../../engine/workspace/errno.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
@@ -52,7 +53,7 @@ export class Tokens implements Authenticator {
   constructor(options: TokensOptions) {
     this.#options = options;
     this.#file = new WatchedFile(options.file);
-    const content = this.#file.changed();
+    const content = system(options.file, () => this.#file.changed());
     if (content?.text === undefined) throw new Error("there is no such file");
     this.#take(content.text);
     this.#timer = setInterval(() => this.refresh(), lookMs).unref();

@@ -22,16 +22,32 @@ import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-sta
 import { errnoOf, system, unlessFailing } from "../errno.ts";
 import { keepsTimes } from "./file-system.ts";
 
-export function readNamedFile(path: string): string {
-  return system(path, () => readFileSync(path, "utf8"));
-}
-
 /** As many as the system follows. */
 const mostLinks = 40;
 /** More than any configuration holds. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** The same for a server that runs: does not wait for a FIFO, and takes no more memory than a configuration may. */
+/** A file or a pipe, such as a shell makes for `<(command)`. A device that never ends is refused. */
+export function readNamedFile(path: string): string {
+  return system(path, () => {
+    const fd = openSync(path, "r");
+    try {
+      const pieces: Buffer[] = [];
+      for (let size = 0; ; ) {
+        const piece = Buffer.allocUnsafe(64 * 1024);
+        const length = readSync(fd, piece);
+        if (length === 0) return Buffer.concat(pieces).toString();
+        pieces.push(piece.subarray(0, length));
+        size += length;
+        if (size > mostBytes) throw new Fault("too_large", { path, size, limit: mostBytes });
+      }
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+/** The same for a server that runs: does not wait for a FIFO. */
 export function readRegularFile(path: string): string {
   return system(path, () => {
     const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -124,16 +140,21 @@ export function replaceNamedFile(path: string, text: string): void {
 
 /** The canonical path of a file, or the one that it will have: a link leads on even if nothing is there yet. */
 export function canonicalPath(path: string): string {
-  let name = resolve(path);
-  for (let links = 0; links < mostLinks; links++) {
+  return followed(resolve(path), { left: mostLinks });
+}
+
+/** `links` counts those of the whole way: a link that leads below itself would be followed for ever. */
+function followed(path: string, links: { left: number }): string {
+  let name = path;
+  for (;;) {
     const found = unlessFailing(() => realpathSync(name));
     const parent = dirname(name);
     if (found !== undefined || parent === name) return found ?? name;
-    const target = unlessFailing(() => readlinkSync(name));
-    if (target === undefined) return join(canonicalPath(parent), basename(name));
-    name = resolve(canonicalPath(parent), target);
+    const target = links.left > 0 ? unlessFailing(() => readlinkSync(name)) : undefined;
+    if (target === undefined) return join(followed(parent, links), basename(name));
+    links.left--;
+    name = resolve(followed(parent, links), target);
   }
-  return name;
 }
 
 /** Makes the directory that a file is to be put in, for its owner alone. */
