@@ -24,6 +24,7 @@ import { Before, record } from "../../src/engine/history/footprint.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { treeOf } from "./tree-of.ts";
 
 let base: string;
 let root: string;
@@ -53,23 +54,6 @@ const codeOf = (action: Promise<unknown>) =>
     error => (error instanceof Fault ? error.code : String(error)),
   );
 
-/** Names, kinds, modes, links and bytes of all that is below. */
-function tree(): Record<string, string> {
-  const found: Record<string, string> = {};
-  const visit = (name: string) => {
-    const stat = lstatSync(at(name));
-    const mode = (stat.mode & 0o7777).toString(8);
-    if (stat.isSymbolicLink()) found[name] = `link ${readlinkSync(at(name))}`;
-    else if (stat.isFile()) found[name] = `file ${mode} ${readFileSync(at(name), "utf8")}`;
-    else {
-      found[name] = `directory ${mode}`;
-      for (const entry of readdirSync(at(name))) visit(join(name, entry));
-    }
-  };
-  visit(".");
-  return found;
-}
-
 describe("an undo leaves alone", () => {
   it("a file that another program wrote at the destination of a move", async () => {
     writeFileSync(at("a"), "mine");
@@ -77,7 +61,7 @@ describe("an undo leaves alone", () => {
     rmSync(at("b"));
     writeFileSync(at("b"), "theirs");
     expect(await codeOf(undo(workspace))).toBe("stale");
-    expect(tree()).toMatchObject({ b: "file 644 theirs" });
+    expect(treeOf(root)).toMatchObject({ b: "file 644 theirs" });
     expect(existsSync(at("a"))).toBe(false);
   });
 
@@ -94,7 +78,7 @@ describe("an undo leaves alone", () => {
     }
     utimesSync(at("b"), old, old);
     expect(await codeOf(undo(workspace))).toBe("stale");
-    expect(tree()).toMatchObject({ b: "file 644 theirs" });
+    expect(treeOf(root)).toMatchObject({ b: "file 644 theirs" });
   });
 
   it("but reverts a move of a file that was edited since", async () => {
@@ -132,7 +116,7 @@ describe("an undo leaves alone", () => {
     rmSync(at("b"));
     writeFileSync(at("b"), "theirs");
     expect(await codeOf(undo(workspace, { change: moved.id }))).toBe("stale");
-    expect(tree()).toMatchObject({ b: "file 644 theirs" });
+    expect(treeOf(root)).toMatchObject({ b: "file 644 theirs" });
   });
 
   it("a file that a later change made at the destination after the moved one was deleted", async () => {
@@ -141,7 +125,7 @@ describe("an undo leaves alone", () => {
     await commit({ kind: "remove", path: workspace.at("b") });
     await commit(write("b", "another"));
     expect(await codeOf(undo(workspace, { change: moved.id }))).toBe("stale");
-    expect(tree()).toMatchObject({ b: "file 644 another" });
+    expect(treeOf(root)).toMatchObject({ b: "file 644 another" });
   });
 
   it("a directory that another program made at the destination of a move", async () => {
@@ -203,14 +187,14 @@ describe("what a command did is undone", () => {
   ])
     it(`after: ${command}`, async () => {
       prepare();
-      const before = tree();
+      const before = treeOf(root);
       await run(command);
-      const after = tree();
+      const after = treeOf(root);
       expect(after).not.toEqual(before);
       await undo(workspace);
-      expect(tree()).toEqual(before);
+      expect(treeOf(root)).toEqual(before);
       await undo(workspace); // and the undo itself
-      expect(tree()).toEqual(after);
+      expect(treeOf(root)).toEqual(after);
     });
 
   it("except the mode of a directory that is gone: its contents are not restored", async () => {
@@ -277,14 +261,14 @@ describe("whatever others do between a change and its undo", () => {
           "",
           root,
         ]);
-        const before = tree();
+        const before = treeOf(root);
         const made = await commit(change(step)).catch(() => undefined);
         if (made === undefined || made.files[0]?.effect === "none") return;
-        const after = tree();
+        const after = treeOf(root);
         for (const one of meddling) meddle(one);
-        const met = tree();
+        const met = treeOf(root);
         await codeOf(undo(workspace, { change: made.id }));
-        const now = tree();
+        const now = treeOf(root);
         const isCarried = (name: string) =>
           step.kind === "move" && [step.a, step.b].some(top => name === top || name.startsWith(`${top}/`));
         for (const name of new Set([...Object.keys(met), ...Object.keys(now)])) {

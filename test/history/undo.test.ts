@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -22,6 +21,7 @@ import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { treeOf } from "./tree-of.ts";
 
 let base: string;
 let root: string;
@@ -40,22 +40,6 @@ afterEach(() => {
 
 function open(): Workspace {
   return Workspace.open([{ path: root, access: "read-write" }], { state: join(base, "state") });
-}
-
-/** Names, kinds, modes, links and bytes of all that is below. */
-function tree(directory = root): Record<string, string> {
-  const found: Record<string, string> = {};
-  const visit = (path: string, name: string) => {
-    const stat = lstatSync(path);
-    const mode = (stat.mode & 0o7777).toString(8);
-    if (stat.isDirectory()) {
-      found[name] = `directory ${mode}`;
-      for (const entry of readdirSync(path)) visit(join(path, entry), `${name}/${entry}`);
-    } else if (stat.isSymbolicLink()) found[name] = `link ${readlinkSync(path)}`;
-    else found[name] = `file ${mode} ${readFileSync(path).toString("latin1")}`;
-  };
-  visit(directory, ".");
-  return found;
 }
 
 const put = (name: string, content: string) => writeFileSync(join(root, name), content);
@@ -77,15 +61,15 @@ describe("a change is undone", () => {
     chmodSync(join(root, "tree/deep"), 0o700);
     symlinkSync("deep/x", join(root, "tree/link"));
     const modified = lstatSync(join(root, "tree/deep/x")).mtimeMs;
-    const before = tree();
+    const before = treeOf(root);
 
     await commit(write("new/deep/file", "n"));
     await commit(write("a.txt", "new\n"));
     await commit({ kind: "remove", path: workspace.at("tree"), recursive: true });
-    expect(Object.keys(tree())).not.toContain("./tree");
+    expect(Object.keys(treeOf(root))).not.toContain("tree");
     for (let i = 0; i < 3; i++)
       await undo(workspace, { change: (await listChanges(workspace, { limit: 50 }))[i * 2]?.id });
-    expect(tree()).toEqual(before);
+    expect(treeOf(root)).toEqual(before);
     expect(Math.abs(lstatSync(join(root, "tree/deep/x")).mtimeMs - modified)).toBeLessThan(1);
   });
 
@@ -93,14 +77,14 @@ describe("a change is undone", () => {
     mkdirSync(join(root, "links"));
     symlinkSync("one", join(root, "links/a"));
     symlinkSync("two", join(root, "links/b"));
-    const before = tree();
+    const before = treeOf(root);
     const [from, to] = [workspace.at("links/a"), workspace.at("links/b")];
     const { id } = await commit({ kind: "move", from, to, overwrite: true });
-    const moved = tree();
+    const moved = treeOf(root);
     const back = await undo(workspace, { change: id });
-    expect(tree()).toEqual(before);
+    expect(treeOf(root)).toEqual(before);
     await undo(workspace, { change: back.commit?.id });
-    expect(tree()).toEqual(moved);
+    expect(treeOf(root)).toEqual(moved);
   });
 
   it("while a mode that was set since stays", async () => {
@@ -153,12 +137,12 @@ describe("a change is undone", () => {
 
   it("and a restored tree can be removed and restored again, any number of times", async () => {
     await commit(write("new/deep/file", "n"), write("new/other", "o"));
-    const made = tree();
+    const made = treeOf(root);
     for (let round = 0; round < 2; round++) {
       await undo(workspace, {});
       expect(readdirSync(root)).toEqual([]);
       await undo(workspace, {});
-      expect(tree()).toEqual(made);
+      expect(treeOf(root)).toEqual(made);
     }
   });
 
@@ -299,7 +283,7 @@ describe("a random sequence of changes", () => {
         ]);
         const trees: { id: string; before: Record<string, string> }[] = [];
         for (const one of steps) {
-          const before = tree();
+          const before = treeOf(root);
           try {
             const { id, files } = await commit(...changesOf(one));
             await workspace.settled();
@@ -307,13 +291,13 @@ describe("a random sequence of changes", () => {
           } catch (error) {
             if (!(error instanceof Fault)) throw error;
             await workspace.settled();
-            expect(tree()).toEqual(before);
+            expect(treeOf(root)).toEqual(before);
           }
         }
         for (const { id, before } of trees.toReversed()) {
           await undo(workspace, { change: id });
           await workspace.settled();
-          expect(tree()).toEqual(before);
+          expect(treeOf(root)).toEqual(before);
         }
       }),
       {
@@ -344,7 +328,7 @@ it("a move is not undone over a second name of the moved file", async () => {
   put("from", "content");
   await commit({ kind: "move", from: workspace.at("from"), to: workspace.at("to") });
   linkSync(join(root, "to"), join(root, "from"));
-  const before = tree();
+  const before = treeOf(root);
   await expect(undo(workspace, {})).rejects.toMatchObject({ code: "exists" });
-  expect(tree()).toEqual(before);
+  expect(treeOf(root)).toEqual(before);
 });

@@ -6,7 +6,7 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fixture } from "./fixture.ts";
+import { advertisedNames, converse } from "./sdk-conversation.ts";
 import { bundle } from "./wire.ts";
 
 let program = "";
@@ -16,7 +16,6 @@ beforeAll(async () => {
 
 const info = { name: "sdk", version: "0" };
 const server = () => ({ command: process.execPath, args: [program], stderr: "pipe" as const });
-const names = fixture.tools.map(({ name }) => `fx.${name}`);
 
 describe("the SDK's client 2.x", () => {
   it.each([
@@ -27,34 +26,7 @@ describe("the SDK's client 2.x", () => {
     const client = new Client(info, { versionNegotiation: { mode } });
     await client.connect(new StdioClientTransport(server()));
     try {
-      expect(client.getNegotiatedProtocolVersion()).toBe(revision);
-      expect(client.getServerVersion()).toEqual({ name: "fixture", title: "Fixture", version: "1.2.3" });
-      expect(client.getInstructions()).toBe("Be brief.");
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
-      expect(await client.callTool({ name: "whoami", arguments: {} })).toMatchObject({
-        content: [{ type: "text", text: `sdk/0 ${revision} 1` }],
-      });
-      expect(await client.callTool({ name: "fx.measure", arguments: { text: "four" } })).toMatchObject({
-        structuredContent: { length: 4 },
-      });
-      expect(await client.callTool({ name: "fail", arguments: {} })).toMatchObject({ isError: true });
-      await expect(client.callTool({ name: "refuse", arguments: {} })).rejects.toMatchObject({
-        code: -32001,
-      });
-
-      const steps: number[] = [];
-      const onprogress = ({ progress }: { progress: number }) => steps.push(progress);
-      await client.callTool({ name: "slow", arguments: { steps: 3, ms: 150 } }, { onprogress });
-      // The SDK loses one that comes together with the answer.
-      expect(steps.slice(0, 2)).toEqual([1, 2]);
-
-      const stop = new AbortController();
-      const hanging = client.callTool({ name: "hang", arguments: {} }, { signal: stop.signal });
-      stop.abort();
-      await expect(hanging).rejects.toThrow();
-      expect(await client.callTool({ name: "echo", arguments: { text: "still here" } })).toMatchObject({
-        content: [{ text: "still here" }],
-      });
+      await converse(client, revision, [`sdk/0 ${revision} 1`]);
     } finally {
       await client.close();
     }
@@ -74,7 +46,7 @@ describe("the SDK's client 1.x", () => {
     try {
       await asked;
       await client.ping();
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(advertisedNames);
       expect(await client.callTool({ name: "measure", arguments: { text: "four" } })).toMatchObject({
         structuredContent: { length: 4 },
       });
