@@ -12,7 +12,7 @@ export const wording: Wording = {
     `Path escapes the workspace root: ${path} (use a path inside the workspace; links that lead out are not followed)`,
   not_found: ({ path }) => `No such file: ${path}`,
   parent_not_found: ({ path }) => `Parent directory does not exist: ${path} (create it first)`,
-  is_a_link: ({ path }) => `Path is a symbolic link, and links are not written through: ${path}`,
+  is_a_link: ({ path }) => `Path is a symbolic link, and writing through links is not allowed: ${path}`,
   not_text: ({ path }) => `File appears to be binary: ${path} (UTF-16 can be read but not edited)`,
   past_end: ({ path, line, lines }) =>
     `offset ${line} is past the end of ${path}, which has ${linesOf(lines)}`,
@@ -39,21 +39,21 @@ const lastLine = (hasBreak: boolean) =>
     ? ': its last line has a line break in the file; leave out "\\ No newline at end of file"'
     : ': its last line has no line break in the file; add "\\ No newline at end of file"';
 
-const advice = "Read the file again and copy the text exactly as it stands there.";
+const advice = "Read the file again and copy the text exactly.";
 
 function hint({ line, difference, current }: NearMiss): string {
   const there = current.length === 0 ? "" : `:\n${quoted(current)}`;
   switch (difference) {
     case "line_numbers":
-      return `It carries line numbers as read_file prints them; without them it stands at line ${line}. Leave out the number and the tab before each line.`;
+      return `It has line numbers as read_file prints them; without them it is at line ${line}. Leave out the number and the tab before each line.`;
     case "whitespace":
-      return `It stands at line ${line} with other whitespace${there}`;
+      return `It is at line ${line} with different whitespace${there}`;
     case "line_endings":
-      return `It has \\n written out as a backslash and a letter; with real line breaks it stands at line ${line}.`;
+      return `It has \\n written out as a backslash and a letter; with real line breaks it is at line ${line}.`;
     case "quotes":
-      return `It stands at line ${line} with other quotes, dashes or spaces${there}`;
+      return `It is at line ${line} with different quotes, dashes or spaces${there}`;
     case "case":
-      return `It stands at line ${line} in other case${there}`;
+      return `It is at line ${line} in different case${there}`;
     case "text":
       return `The most similar text is at line ${line}${there}`;
   }
@@ -63,7 +63,7 @@ function ambiguous({ path, count, tolerance, lines }: Faults["ambiguous"]): stri
   const where = `lines ${lines.join(", ")}${count > lines.length ? ", …" : ""}`;
   return tolerance === "exact"
     ? `old_string matches ${count} places in ${path} (${where}). Add surrounding lines to make it unique, or set replace_all.`
-    : `old_string does not match exactly, and with whitespace overlooked it matches ${count} places in ${path} (${where}). Copy the text exactly, with enough lines to make it unique.`;
+    : `old_string does not match exactly; ignoring whitespace, it matches ${count} places in ${path} (${where}). Copy the text exactly, with enough lines to make it unique.`;
 }
 
 /** The message in ripgrep's output about a pattern, without its drawings and option names. */

@@ -30,7 +30,7 @@ export const searchText = tool({
     properties: {
       query: { type: "string", description: "What to search for." },
       mode: { type: "string", enum: ["literal", "regex"], default: "literal", description: "Search mode." },
-      case_sensitive: { type: "boolean", default: false, description: "Whether case counts." },
+      case_sensitive: { type: "boolean", default: false, description: "Match case." },
       ...scopeProperties,
       max_results: { type: "integer", minimum: 0, default: 200, description: "Maximum hits to return." },
       context_lines: {

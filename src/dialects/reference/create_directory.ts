@@ -6,8 +6,8 @@ export const createDirectory = textTool({
   name: "create_directory",
   title: "Create directory",
   description:
-    "Make a directory, with those above it that are missing. One that exists already is no error. It must lie in " +
-    "the allowed directories.",
+    "Create a directory, and its missing parents. Succeeds if it already exists. The path must be within the allowed " +
+    "directories.",
   input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   effect: "writes",
   destructive: false,

@@ -15,8 +15,8 @@ export const directoryTree = textTool({
   title: "Directory tree",
   description:
     "The tree below a directory as JSON: objects with name, type (file or directory) and, for directories only, " +
-    'children. A large tree is cut, the deepest levels first; entries of type "truncated" stand for what is missing. ' +
-    "It must lie in the allowed directories.",
+    'children. A large tree is cut, deepest levels first; entries of type "truncated" mark what is left out. ' +
+    "The path must be within the allowed directories.",
   input: {
     type: "object",
     properties: {
@@ -25,7 +25,7 @@ export const directoryTree = textTool({
         type: "array",
         items: { type: "string" },
         default: [],
-        description: "Names or globs (relative to path) to leave out, with all that is below them.",
+        description: "Names or globs (relative to path) to leave out, with everything below them.",
       },
     },
     required: ["path"],

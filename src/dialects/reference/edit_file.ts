@@ -13,9 +13,9 @@ export const editFile = textTool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Replace texts in a file, one after the other, all or none. oldText must stand in one place only; a block that " +
-    "differs in its indentation alone is found too, and newText indented like it. Line endings and encoding stay. " +
-    "Answers with a diff of the change. Files must lie in the allowed directories.",
+    "Replace texts in a file, one after the other, all or none. oldText must occur exactly once; a block that differs " +
+    "only in indentation is found too, and newText is indented to match. Keeps line endings and encoding. Returns a " +
+    "diff of the change. The path must be within the allowed directories.",
   input: {
     type: "object",
     properties: {
@@ -25,7 +25,7 @@ export const editFile = textTool({
         items: {
           type: "object",
           properties: {
-            oldText: { type: "string", description: "The text to replace, as it stands in the file." },
+            oldText: { type: "string", description: "The text to replace, exactly as in the file." },
             newText: { type: "string", description: "What to put in its place." },
           },
           required: ["oldText", "newText"],
@@ -65,7 +65,7 @@ export const editFile = textTool({
 
 function engineEdit({ oldText, newText }: { oldText: string; newText: string }, i: number): Edit {
   if (oldText === "") {
-    const message = `edits[${i}].oldText is empty, which stands everywhere: give the text that newText is to replace`;
+    const message = `edits[${i}].oldText is empty, which matches everywhere: give the text that newText should replace`;
     throw new Fault("invalid_argument", { message });
   }
   return {

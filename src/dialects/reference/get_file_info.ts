@@ -6,7 +6,8 @@ export const getFileInfo = textTool({
   name: "get_file_info",
   title: "Get file info",
   description:
-    "Size, times, kind and permissions of a file or directory, one per line. It must lie in the allowed directories.",
+    "Size, times, kind and permissions of a file or directory, one per line. The path must be within the allowed " +
+    "directories.",
   input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   effect: "reads",
   leaf: true,

@@ -7,7 +7,7 @@ import { textTool } from "./reference-tool.ts";
 export const listAllowedDirectories = textTool({
   name: "list_allowed_directories",
   title: "List allowed directories",
-  description: "The directories that the tools may work in, with all that is below them, one per line.",
+  description: "The directories that the tools may use, with everything below them, one per line.",
   input: { type: "object", properties: {} },
   effect: "reads",
   leaf: true,

@@ -8,8 +8,8 @@ export const listDirectory = textTool({
   name: "list_directory",
   title: "List directory",
   description:
-    "List what is in a directory, one entry per line, each behind [FILE] or [DIR], sorted by name. Hidden entries " +
-    "are included. It must lie in the allowed directories.",
+    "List a directory, one entry per line, each after [FILE] or [DIR], sorted by name. Includes hidden entries. The " +
+    "path must be within the allowed directories.",
   input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   effect: "reads",
   paths: ["path"],

@@ -22,8 +22,8 @@ export const listDirectoryWithSizes = textTool({
   name: "list_directory_with_sizes",
   title: "List directory with sizes",
   description:
-    "List what is in a directory with the sizes of files, each entry behind [FILE] or [DIR], and the totals at the " +
-    "end. It must lie in the allowed directories.",
+    "List a directory with the sizes of its files, one entry per line, each after [FILE] or [DIR], and the totals at " +
+    "the end. The path must be within the allowed directories.",
   input: {
     type: "object",
     properties: {
@@ -32,7 +32,7 @@ export const listDirectoryWithSizes = textTool({
         type: "string",
         enum: ["name", "size"],
         default: "name",
-        description: "The order: by name, or the largest first.",
+        description: "The order: by name, or largest first.",
       },
     },
     required: ["path"],

@@ -7,8 +7,8 @@ export const moveFile = textTool({
   name: "move_file",
   title: "Move file",
   description:
-    "Move or rename a file or directory. Fails where the destination exists, or the directory that it is to lie in " +
-    "does not. Both must lie in the allowed directories.",
+    "Move or rename a file or directory. Fails if the destination exists, or if its parent directory does not. Both " +
+    "paths must be within the allowed directories.",
   input: {
     type: "object",
     properties: { source: { type: "string" }, destination: { type: "string" } },

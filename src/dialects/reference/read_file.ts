@@ -13,8 +13,8 @@ const reader = (name: string, title: string, description: string) =>
       type: "object",
       properties: {
         path: { type: "string" },
-        tail: { type: "number", description: "Give only the last N lines." },
-        head: { type: "number", description: "Give only the first N lines." },
+        tail: { type: "number", description: "Return only the last N lines." },
+        head: { type: "number", description: "Return only the first N lines." },
       },
       required: ["path"],
     },
@@ -38,12 +38,12 @@ const reader = (name: string, title: string, description: string) =>
 export const readFile = reader(
   "read_file",
   "Read file (deprecated)",
-  "The old name of read_text_file: use that one.",
+  "The old name of read_text_file; use that instead.",
 );
 
 export const readTextFile = reader(
   "read_text_file",
   "Read text file",
-  "Read a file as text, whatever its name ends with: all of it, or with head or tail only its first or last N " +
-    "lines, which is quick in files of any size. Its encoding is found out. Files must lie in the allowed directories.",
+  "Read a file as text, whatever its extension: all of it, or with head or tail only its first or last N lines, " +
+    "which is fast in files of any size. Detects the encoding. The path must be within the allowed directories.",
 );

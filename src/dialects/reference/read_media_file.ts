@@ -24,8 +24,8 @@ export const readMediaFile = tool({
   name: "read_media_file",
   title: "Read media file",
   description:
-    "Read a file as base64 with its media type: images and sounds as such, any other file as an embedded " +
-    "resource. Files must lie in the allowed directories.",
+    "Read a file as base64 with its media type: images and audio as such, any other file as an embedded resource. The " +
+    "path must be within the allowed directories.",
   input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   output: {
     type: "object",

@@ -9,8 +9,8 @@ export const readMultipleFiles = textTool({
   name: "read_multiple_files",
   title: "Read multiple files",
   description:
-    "Read several files as text in one call, each behind its path. A file that cannot be read has an error in its " +
-    "place; the others come all the same. Files must lie in the allowed directories.",
+    "Read several files as text in one call, each after its path. A file that cannot be read is reported with an " +
+    "error in its place; the others are returned. All paths must be within the allowed directories.",
   input: {
     type: "object",
     properties: {

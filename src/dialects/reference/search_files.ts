@@ -13,8 +13,8 @@ export const searchFiles = textTool({
   name: "search_files",
   title: "Search files",
   description:
-    "Find files and directories by a glob relative to path: *.ts in that directory, **/*.ts at any depth. Answers " +
-    "with full paths. To search in contents is another matter. The directory must lie in the allowed directories.",
+    "Find files and directories by a glob relative to path: *.ts in that directory, **/*.ts at any depth. Returns full " +
+    "paths. Does not search contents. The path must be within the allowed directories.",
   input: {
     type: "object",
     properties: {
@@ -24,7 +24,7 @@ export const searchFiles = textTool({
         type: "array",
         items: { type: "string" },
         default: [],
-        description: "Globs (relative to path) to leave out, with all that is below them.",
+        description: "Globs (relative to path) to leave out, with everything below them.",
       },
     },
     required: ["path", "pattern"],

@@ -59,11 +59,11 @@ export function wordingFor({ call, allowed }: SystemCallContext): Wording {
     busy: system("EBUSY: resource busy or locked"),
     io: ({ path, errno, call: failed }) => `${errno}: input/output error, ${failed} '${path}'`,
     too_large: ({ path, size, limit }) =>
-      `File too large: ${path} has ${size} bytes, and up to ${limit} are read or edited at once ` +
+      `File too large: ${path} has ${size} bytes; the limit for reading or editing at once is ${limit} ` +
       "(--max-file-bytes). Read a part of it with head or tail.",
     no_match: ({ old }) => `Could not find exact match for edit:\n${old}`,
     ambiguous: ({ count, lines, old }) =>
-      `Found ${count} matches for edit (lines ${lines.join(", ")}), and it is not clear which one is meant. ` +
-      `Add surrounding lines to oldText until it stands in one place only:\n${old}`,
+      `Found ${count} matches for edit (lines ${lines.join(", ")}); which one is meant is not clear. ` +
+      `Add surrounding lines to oldText until it occurs only once:\n${old}`,
   };
 }

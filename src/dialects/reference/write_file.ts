@@ -7,8 +7,8 @@ export const writeFile = textTool({
   name: "write_file",
   title: "Write file",
   description:
-    "Create a file, or replace all of it, with UTF-8 text. What was there is gone: to change a part of a file use " +
-    "edit_file. Files must lie in the allowed directories.",
+    "Create a file, or replace all of it, with UTF-8 text. To change a part of a file, use edit_file. The path must be " +
+    "within the allowed directories.",
   input: {
     type: "object",
     properties: { path: { type: "string" }, content: { type: "string" } },

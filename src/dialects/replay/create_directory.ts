@@ -5,7 +5,7 @@ import { writable } from "./paths.ts";
 export const createDirectory = tool({
   name: "create_directory",
   title: "Create directory",
-  description: "Make a directory, with those above it that are missing. One that exists already is no error.",
+  description: "Create a directory, and its missing parents. Succeeds if it already exists.",
   input: {
     type: "object",
     properties: { path: { type: "string", description: "Absolute path (mkdir -p)." } },

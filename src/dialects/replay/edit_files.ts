@@ -17,9 +17,8 @@ export const editFiles = tool({
   name: "edit_files",
   title: "Edit files",
   description:
-    "Make the same edits in many files, given by absolute paths and globs. Edits are those of edit_file; each file " +
-    "is edited by itself, and one that fails is reported in its place. This rewrites many files at once: preview " +
-    "it with dryRun.",
+    "Make the same edits in many files, given by absolute paths and globs. Edits are those of edit_file. Each file is " +
+    "edited separately; one that fails is reported in its place. Preview with dryRun: this rewrites many files.",
   input: {
     type: "object",
     properties: {

@@ -36,7 +36,7 @@ export const editsProperty = {
         default: false,
         description: "oldText is an ECMAScript (JavaScript) regex. Keep false where the text is known.",
       },
-      caseInsensitive: { type: "boolean", default: false, description: "Whether case does not count." },
+      caseInsensitive: { type: "boolean", default: false, description: "Ignore case." },
     },
     required: ["oldText"],
   },
@@ -45,7 +45,7 @@ export const editsProperty = {
 export const dryRunProperty = {
   type: "boolean",
   default: false,
-  description: "Answer a unified diff and write nothing. Use it first for regex edits.",
+  description: "Return a unified diff and write nothing. Use it first for regex edits.",
 } as const;
 
 export type ReplayEditParams = Infer<typeof editsProperty>[number];

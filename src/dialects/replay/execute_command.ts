@@ -19,8 +19,8 @@ export const executeCommand = tool({
   name: "execute_command",
   title: "Execute command",
   description:
-    "Run a shell command with /bin/sh -c, without input. Answers what it wrote, and its exit code. After the " +
-    "timeout it is ended with everything that it started; what it wrote until then is kept (512 KB per stream).",
+    "Run a shell command with /bin/sh -c, without input. Returns its output and its exit code. At the timeout it is " +
+    "stopped with everything that it started; its output until then is kept (512 KB per stream).",
   input: {
     type: "object",
     properties: {

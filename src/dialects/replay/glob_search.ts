@@ -12,7 +12,7 @@ export const globSearch = tool({
   title: "Search files by glob",
   description:
     "Find files (not directories) below a directory by globs: ** any directories, * and ? within a name, {a,b}, " +
-    "[abc]; case does not count. A glob without a slash matches the name at any depth. For the contents of files " +
+    "[abc]; ignoring case. A glob without a slash matches the name at any depth. For the contents of files " +
     "use grep_files, for a part of a name search_files.",
   input: {
     type: "object",

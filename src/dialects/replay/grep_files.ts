@@ -27,7 +27,7 @@ export const grepFiles = tool({
   title: "Search file contents",
   description:
     "Search the contents of files, line by line, with an ECMAScript (JavaScript) regex. To search one directory, " +
-    "set directory: relative globs are read against it, and without it against the whole project. Escape " +
+    "set directory: relative globs start there, and without it in the whole project. Escape " +
     "metacharacters to search for literal text. For names use glob_search or search_files.",
   input: {
     type: "object",
@@ -40,7 +40,7 @@ export const grepFiles = tool({
         description: "Only these files; relative to directory (or the project), or absolute.",
       },
       excludeGlobs: excludeGlobsProperty,
-      caseInsensitive: { type: "boolean", default: false, description: "Whether case does not count." },
+      caseInsensitive: { type: "boolean", default: false, description: "Ignore case." },
       contextLines: {
         type: "integer",
         minimum: 0,

@@ -6,7 +6,7 @@ import { nativeForm } from "../../engine/workspace/windows-path.ts";
 export const listAllowedDirectories = tool({
   name: "list_allowed_directories",
   title: "List allowed directories",
-  description: "The directories that the tools may work in, one per line, each (read-write) or (read-only).",
+  description: "The directories that the tools may use, one per line, each (read-write) or (read-only).",
   input: { type: "object", properties: {} },
   effect: "reads",
   leaf: true,

@@ -6,13 +6,13 @@ export const moveFile = tool({
   name: "move_file",
   title: "Move file",
   description:
-    "Move or rename a file or directory. Missing directories above the destination are made; a file that is " +
-    "there is replaced.",
+    "Move or rename a file or directory. Creates missing parents of the destination, and replaces a file that has " +
+    "that name.",
   input: {
     type: "object",
     properties: {
       source: { type: "string", description: "Absolute source path." },
-      destination: { type: "string", description: "Absolute destination path; its directories are made." },
+      destination: { type: "string", description: "Absolute destination path; missing parents are created." },
     },
     required: ["source", "destination"],
   },

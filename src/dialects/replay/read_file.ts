@@ -9,7 +9,7 @@ export const readFile = tool({
   name: "read_file",
   title: "Read file",
   description:
-    "Read a whole file. Text (UTF-8) comes back as it is; a binary file comes back as base64 with its media type.",
+    "Read a whole file. Returns text (UTF-8) as it is, and a binary file as base64 with its media type.",
   input: {
     type: "object",
     properties: { path: { type: "string", description: "Absolute path to the file." } },

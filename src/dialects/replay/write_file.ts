@@ -8,12 +8,12 @@ export const writeFile = tool({
   name: "write_file",
   title: "Write file",
   description:
-    "Create a file, or replace all of it, with UTF-8 text. Missing directories are made. To change a part of a " +
-    "file use edit_file.",
+    "Create a file, or replace all of it, with UTF-8 text. Creates missing parent directories. To change a part of " +
+    "a file, use edit_file.",
   input: {
     type: "object",
     properties: {
-      path: { type: "string", description: "Absolute path of the file; its directories are made." },
+      path: { type: "string", description: "Absolute path of the file; missing parents are created." },
       content: { type: "string", description: "The whole content (UTF-8)." },
     },
     required: ["path", "content"],

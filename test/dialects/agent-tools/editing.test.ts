@@ -75,7 +75,7 @@ describe("write_file", () => {
     symlinkSync("/tmp/polyfs-nowhere", fixture.path("dangling.txt"));
     expect(await server.refuses("write_file", { path: "link.txt", content: "x" })).toEqual({
       error: "invalid_input",
-      message: "Path is a symbolic link, and links are not written through: link.txt",
+      message: "Path is a symbolic link, and writing through links is not allowed: link.txt",
     });
     expect(await server.refuses("write_file", { path: "dangling.txt", content: "x" })).toMatchObject({
       error: "invalid_input",
@@ -105,7 +105,7 @@ describe("edit_file", () => {
     fixture.write("e.txt", "  one\n");
     expect(await refused("e.txt", "\tone", "two", { replace_all: true })).toMatchObject({
       error: "no_match",
-      message: expect.stringContaining("It stands at line 1 with other whitespace"),
+      message: expect.stringContaining("It is at line 1 with different whitespace"),
     });
   });
 
@@ -186,7 +186,7 @@ describe("edit_file", () => {
       fixture.write("t.txt", content);
       expect(await refused("t.txt", "a();\nb();", "c();")).toEqual({
         error: "ambiguous_match",
-        message: expect.stringMatching(/whitespace overlooked it matches 2 places in t\.txt \(lines 1, 4\)/),
+        message: expect.stringMatching(/ignoring whitespace, it matches 2 places in t\.txt \(lines 1, 4\)/),
       });
       expect(fixture.read("t.txt")).toBe(content);
     });
@@ -247,7 +247,7 @@ describe("edit_file", () => {
       });
       expect(await refused("t.txt", "Beta Gamma", "x")).toMatchObject({
         error: "no_match",
-        message: "old_string was not found in t.txt. It stands at line 2 in other case:\n     2\tbeta gamma",
+        message: "old_string was not found in t.txt. It is at line 2 in different case:\n     2\tbeta gamma",
       });
       expect(await refused("t.txt", "zeta", "x")).toMatchObject({ error: "no_match" });
     });
