@@ -1,8 +1,7 @@
 // A process that died while it worked on a disk that is away when the next one starts, or that has another disk in its
 // place: what it left waits for its own disk.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -11,7 +10,7 @@ import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
-import { LoopDisk } from "./loop-disk.ts";
+import { LoopDisk, mayMount } from "./loop-disk.ts";
 import { reboot } from "./reboot.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -28,16 +27,7 @@ const whole = Object.fromEntries(Object.keys(files).map(name => [name, `new ${na
 const run = (fixture: Fixture, task: string, given: string) =>
   spawnSync(process.execPath, [worker.path, task, fixture.base, given]).signal;
 
-const canMount = (() => {
-  const base = mkdtempSync(join(tmpdir(), "polyfs-may-"));
-  using disk = new LoopDisk(join(base, "image"), join(base, "at"));
-  const { isThere } = disk;
-  disk.unmount();
-  rmSync(base, { recursive: true });
-  return isThere;
-})();
-
-describe.skipIf(!canMount)("a disk that is away (needs permission to mount loop devices)", () => {
+describe.skipIf(!mayMount())("a disk that is away (needs permission to mount loop devices)", () => {
   let fixture: Fixture;
   let disk: LoopDisk;
 

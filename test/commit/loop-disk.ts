@@ -1,6 +1,8 @@
 // A disk in a file, where this process may mount one. It can be taken away, and brought back with what it held.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 export class LoopDisk implements Disposable {
   readonly #image: string;
@@ -32,4 +34,14 @@ export class LoopDisk implements Disposable {
     this.unmount();
     rmSync(this.#image, { force: true });
   }
+}
+
+/** Whether one can be made here. */
+export function mayMount(): boolean {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-may-"));
+  using disk = new LoopDisk(join(base, "image"), join(base, "at"));
+  const { isThere } = disk;
+  disk.unmount();
+  rmSync(base, { recursive: true });
+  return isThere;
 }

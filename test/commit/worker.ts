@@ -277,6 +277,46 @@ const tasks: Record<string, () => Promise<void>> = {
     );
   },
 
+  /**
+   * Writes to files in one commit: what they hold is their path. Kills itself before the n-th of them gets its name, or
+   * with the answer.
+   */
+  async writesTogether() {
+    const [names = "", at] = given.split(":");
+    let count = 0;
+    await watching(
+      (_, name, args) => {
+        if (name !== "rename" || !String(args[1]).endsWith("/x")) return;
+        if (++count === Number(at)) process.kill(process.pid, "SIGKILL");
+      },
+      async () => {
+        await workspace.commit(
+          names.split(",").map(name => ({
+            kind: "write",
+            path: workspace.at(name),
+            bytes: Buffer.from(name),
+          })),
+        );
+      },
+    );
+    process.kill(process.pid, "SIGKILL");
+  },
+
+  /** Writes `1` to `a/x` and `b/x` in one commit, then something else to `a/x`, and is gone with the answer. */
+  async patchesAndEdits() {
+    const write = (name: string, text: string) =>
+      ({ kind: "write", path: workspace.at(name), bytes: Buffer.from(text) }) as const;
+    await workspace.commit([write("a/x", "1"), write("b/x", "1")]);
+    await workspace.commit([write("a/x", given)]);
+    process.kill(process.pid, "SIGKILL");
+  },
+
+  /** Moves `a/x` to `b/y`, and is gone with the answer. */
+  async movesAcross() {
+    await workspace.commit([{ kind: "move", from: workspace.at("a/x"), to: workspace.at("b/y") }]);
+    process.kill(process.pid, "SIGKILL");
+  },
+
   /** Fails to create `a`, then creates it with other content, and is gone with the answer. */
   async failsAndWrites() {
     const write = (text: string) =>

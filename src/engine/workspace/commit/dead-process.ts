@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type FoundDirectory, HeldDirectories } from "../disk/held-directories.ts";
 import { namesIn } from "../disk/if-there.ts";
 import { isTemporaryName } from "../disk/temporary.ts";
-import type { OpenDirectories } from "./granted-directories.ts";
+import { DiskAway, type OpenDirectories } from "./granted-directories.ts";
 import { Journal, readJournal } from "./journal.ts";
 import {
   entriesOf,
@@ -27,6 +27,8 @@ export interface DeadProcess {
   readonly others: JournalledCommit[];
   /** The latter, each with a directory that shows when its disk is back. */
   readonly away: Map<JournalledCommit, FoundDirectory>;
+  /** Of the others, those that change nothing any more in the directories that are here. */
+  readonly over: Set<JournalledCommit>;
   readonly failed: JournalledCommit[];
 }
 
@@ -51,6 +53,7 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
     settled: [],
     others: [],
     away: new Map(),
+    over: new Set(),
     failed: [],
   };
 }
@@ -60,7 +63,7 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
  * `keep`, its commits are still needed to judge those of other folders.
  */
 export function leave(
-  { folder, commits, others, away }: DeadProcess,
+  { folder, commits, others, away, over }: DeadProcess,
   done: readonly JournalledCommit[],
   state: StateDirectory,
   open: OpenDirectories,
@@ -71,8 +74,7 @@ export function leave(
     state.bury(folder);
     return;
   }
-  // Nothing can change on a disk that is away; when it is back, its commits are recovered before the next look.
-  const locked = (isNoted(folder, done, state.key) ? left : commits).filter(one => !away.has(one));
+  const locked = (isNoted(folder, done, state.key) ? left : commits).filter(one => !over.has(one));
   state.giveBack(folder, new Set(locked.flatMap(journalled => locksNow(journalled, open))));
   if (left.length === others.length && !keep && away.size === 0) state.pass(folder);
 }
@@ -101,21 +103,29 @@ function noteSettled(folder: string, commits: readonly JournalledCommit[], key: 
   }
 }
 
-/** The names of the locks of a commit: its disk may have been mounted again, or a directory made again. */
+/**
+ * The names of the locks of a commit: its disk may have been mounted again, or a directory made again. None on a disk
+ * that is away: when it is back, what was left there is recovered before the next look, and until then its number may be
+ * that of another disk.
+ */
 function locksNow({ intent }: JournalledCommit, open: OpenDirectories): string[] {
-  try {
-    using places = HeldDirectories.reopen(intent.places, open({ intent }));
-    return locksOf({ ...intent, places: places.records });
-  } catch {
-    return locksOf(intent); // as the commit held them: another process can open its directories, or a later one
-  }
+  const away = new Set<string>();
+  using places = HeldDirectories.reopen(intent.places, record => {
+    try {
+      return open({ intent })(record);
+    } catch (error) {
+      if (error instanceof DiskAway) away.add(record.at);
+      return undefined; // as the commit held it: another process can open it, or a later one
+    }
+  });
+  return locksOf({ ...intent, places: places.records }, away);
 }
 
-function locksOf({ places, steps }: JournalEntry): string[] {
+function locksOf({ places, steps }: JournalEntry, away: ReadonlySet<string>): string[] {
   return steps.flatMap(entriesOf).flatMap(({ place, name }) => {
     let [at, first] = [places[place], name];
     while (at !== undefined && !("at" in at)) [at, first] = [places[at.within], at.name];
-    if (at === undefined || isTemporaryName(first)) return [];
+    if (at === undefined || away.has(at.at) || isTemporaryName(first)) return [];
     return [lockName(lockKey(at.device, at.inode, first))];
   });
 }

@@ -2,7 +2,7 @@
 // found and judged as for any other change.
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
-import { isInPlace } from "../disk/disk-top.ts";
+import { deviceOf } from "../disk/disk-top.ts";
 import { type FoundDirectory, isDirectoryOf, openRecorded } from "../disk/held-directories.ts";
 import { bootId } from "../disk/process-identity.ts";
 import { bytesOf, display, type Handle } from "../handle.ts";
@@ -65,13 +65,15 @@ function nearest(roots: readonly Root[], path: WorkspacePath): Handle | undefine
 }
 
 /**
- * Whether what is at the place of a directory, or above it, is on another disk. What has no disk of its own, such as an
- * overlay, gets a new number each time that it is mounted, and its top tells.
+ * Whether what is at the place of a directory, or above it, is on another disk. The top of its disk tells, if it has a time
+ * of birth: disks get new numbers when the machine is started, and what has no disk of its own, such as an overlay, each
+ * time that it is mounted.
  */
 function isOnOtherDisk(there: Handle, { device, top }: FoundDirectory): boolean {
   const { dev } = there.stat();
+  if (top?.born !== undefined) return deviceOf(top) !== dev;
   if (dev !== device && (isDisk(dev) || isDisk(device))) return true;
-  return top !== undefined && !isInPlace(top);
+  return top !== undefined && deviceOf(top) === undefined;
 }
 
 function grantedPath(roots: readonly Root[], { at }: FoundDirectory): WorkspacePath {

@@ -63,7 +63,11 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedD
     .flatMap(estate => estate.commits.map(journalled => ({ journalled, estate })))
     .sort((a, b) => (a.journalled.intent.id < b.journalled.intent.id ? -1 : 1));
   const known = estates.flatMap(({ commits, past }) => [...commits, ...past]);
-  const outage = new PowerCut(known, () => archive.changes.newest());
+  const outage = new PowerCut(
+    known,
+    () => archive.changes.newest(),
+    () => state.standing().flatMap(folder => estateIn(folder, state.key).commits),
+  );
   const open = openGranted(state, roots, outage);
   for (const { journalled, estate } of commits) {
     try {
@@ -72,7 +76,9 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedD
     } catch (error) {
       // A commit that cannot be settled (the disk fails) must not block the others.
       if (error instanceof DiskAway) estate.away.set(journalled, error.record);
-      (error instanceof NotGranted ? estate.others : estate.failed).push(journalled);
+      const isOthers = error instanceof NotGranted;
+      (isOthers ? estate.others : estate.failed).push(journalled);
+      if (isOthers && isOverHere(journalled, outage)) estate.over.add(journalled);
     }
   }
   const recorded = succeeds(() => archive.flushNow());
@@ -120,15 +126,26 @@ function removeLeftovers(journalled: JournalledCommit, { unflushed, open }: Lega
 
 /**
  * Completes one commit. With `legacy`, also records it, and leaves its remains to be removed later; without, removes
- * them here and notes them in `unflushed`.
+ * them here and notes them in `unflushed`. One that happened and has to wait for some of its directories is repeated in
+ * the others before that is thrown: later commits build on it.
  */
 export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
   const journalled = legacy === undefined ? given : byName(given, legacy.outage);
   const { intent } = journalled;
   const powerCut = intent.boot !== bootId();
+  let happened = hasHappened(journalled, legacy?.outage);
   const open =
     legacy?.open(journalled) ?? (record => journalled.held?.open(record) ?? openRecorded(record, !powerCut));
-  using places = HeldDirectories.reopen(intent.places, open);
+  let waits: NotGranted | undefined;
+  using places = HeldDirectories.reopen(intent.places, record => {
+    try {
+      return open(record);
+    } catch (error) {
+      if (!happened || !(error instanceof NotGranted)) throw error;
+      waits ??= error;
+      return undefined;
+    }
+  });
   const scene: StepContext = {
     places,
     inodes: journalled.inodes,
@@ -137,18 +154,11 @@ export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unf
     made: journalled.made,
     powerCut,
   };
-  // One without a mark has failed, or was never answered, whatever came after it.
-  const isMarked = journalled.state === "commit" || journalled.state === "done";
-  let happened =
-    isMarked &&
-    (journalled.state === "done" ||
-      journalled.flushed === true ||
-      (powerCut && legacy?.outage.isOver(journalled) === true));
   if (journalled.state === "abort") takeBack(journalled, scene);
-  else if (happened && powerCut && !journalled.flushed) redoWhatIsLost(journalled, scene);
+  else if (happened && powerCut && !journalled.flushed) redoWhatIsLost(journalled, scene, legacy?.outage);
   else if (journalled.state === "commit" && !happened) happened = bringForward(journalled, scene);
   if (legacy === undefined) {
-    const entries = [...(isMarked ? intent.trash : []), ...intent.temps];
+    const entries = [...(isMarked(journalled) ? intent.trash : []), ...intent.temps];
     removeAll(entries, places);
     unflushed?.noteRemoved(
       entries.filter(({ place }) => places.isThere(place)),
@@ -156,10 +166,27 @@ export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unf
     );
     journalled.held?.[Symbol.dispose]();
   } else if (happened) {
-    remember(journalled, legacy.archive, scene);
+    if (waits === undefined) remember(journalled, legacy.archive, scene);
     const there = intent.steps.filter(step => placesOf(step).every(place => places.isThere(place)));
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
+  if (waits !== undefined) throw waits;
+}
+
+function isMarked({ state }: JournalledCommit): boolean {
+  return state === "commit" || state === "done";
+}
+
+/** A commit without a mark has failed, or was never answered, whatever came after it. */
+function hasHappened(journalled: JournalledCommit, outage: PowerCut | undefined): boolean {
+  if (!isMarked(journalled)) return false;
+  if (journalled.state === "done" || journalled.flushed) return true;
+  return journalled.intent.boot !== bootId() && outage?.isOver(journalled) === true;
+}
+
+/** Whether a commit that waits has nothing to change any more in the directories that are here. */
+function isOverHere(journalled: JournalledCommit, outage: PowerCut): boolean {
+  return journalled.state === "staged" || hasHappened(journalled, outage);
 }
 
 /** The commit without the inodes of directories that may have been made again. */
@@ -206,13 +233,15 @@ function bringForward(journalled: JournalledCommit, scene: StepContext): boolean
 
 /**
  * After a power cut, repeats what the disk has lost of a commit that is known to have happened. Anything replaced
- * since stays.
+ * since stays. A directory that a later commit removed is not made again: that commit names this one as flushed.
  */
-function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext): void {
-  for (const [i, step] of journalled.intent.steps.entries()) {
-    const place = step.do === "move" ? step.to.place : step.at.place;
-    if (!scene.places.isThere(place)) continue;
-    if (canRedo(step, i, scene)) redo(step, i, scene);
+function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
+  const { intent } = journalled;
+  for (const [i, step] of intent.steps.entries()) {
+    const entry = step.do === "move" ? step.to : step.at;
+    if (!scene.places.isThere(entry.place)) continue;
+    const isOvertaken = step.do !== "make" && outage?.isOvertaken(pathOf(entry, intent.places), intent);
+    if (!isOvertaken && canRedo(step, i, scene)) redo(step, i, scene);
     else if (placesOf(step).every(one => scene.places.isThere(one))) removeOldName(step, i, scene);
   }
 }

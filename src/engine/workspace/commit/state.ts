@@ -211,6 +211,11 @@ export class StateDirectory {
     return this.others().some(folder => withPredecessors(folder).length > 1);
   }
 
+  /** The folders of the other processes, alive or dead, and those that they are recovering. */
+  standing(): string[] {
+    return this.others().flatMap(withPredecessors);
+  }
+
   /** The folders of the other processes, alive or dead. */
   others(): string[] {
     const processes = join(this.path, "processes");

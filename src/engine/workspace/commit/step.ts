@@ -322,13 +322,15 @@ export function redo(step: Step, index: number, scene: StepContext): void {
 }
 
 function redoMove(step: MoveStep, index: number, scene: StepContext): void {
-  const from = scene.places.address(step.from);
   if (isDone(step, index, scene)) {
+    if (!scene.places.isThere(step.from.place)) return; // another program has removed the directory
+    const from = scene.places.address(step.from);
     const source = sys.lstat(from);
     const isTwice = step.staged === undefined ? isLinkedTwice(step, index, scene) : source?.nlink === 2;
     if (isTwice) sys.unlink(from); // it has its new name, and still its old one
     return;
   }
+  const from = scene.places.address(step.from);
   if (step.staged !== undefined) restage(step, step.staged, index, scene);
   if (step.replaces !== undefined) {
     const to = scene.places.address(step.to);

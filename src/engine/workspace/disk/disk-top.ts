@@ -31,11 +31,11 @@ export function topOf(at: string, device: number): DiskTop | undefined {
   return top === undefined || isOverlay(Buffer.from(top.at, "latin1")) ? undefined : top;
 }
 
-/** Whether the same file system is mounted there. */
-export function isInPlace({ at, inode, born }: DiskTop): boolean {
+/** The number that the file system has now. Undefined if another one, or none, is mounted there. */
+export function deviceOf({ at, inode, born }: DiskTop): number | undefined {
   const stat = statOf(at);
-  if (stat === undefined || stat.ino !== inode) return false;
-  return born === undefined || stat.birthtimeMs === born || !tellsBirths();
+  const isSame = stat?.ino === inode && (born === undefined || stat.birthtimeMs === born || !tellsBirths());
+  return isSame ? stat.dev : undefined;
 }
 
 function statOf(at: string): Stats | undefined {
