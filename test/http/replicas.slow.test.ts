@@ -126,4 +126,17 @@ describe("polyfs store", () => {
     }
     expect(readdirSync(base, { recursive: true })).toEqual(["files"]);
   });
+
+  it("copies to and from no directory that is not named, and names the one that cannot be one", () => {
+    const base = tree();
+    const store = join(base, "store");
+    writeFileSync(join(base, "file"), "");
+    const run = (...args: readonly string[]) => polyfs(["store", ...args, "--store", store], { cwd: base });
+    for (const verb of ["export", "import"])
+      expect(run(verb, "")).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a DIR") });
+    expect(readdirSync(base)).toEqual(["file"]);
+    mkdirSync(join(store, "workspaces"), { recursive: true });
+    const refused = { code: 1, stderr: expect.stringContaining(join(base, "file")) };
+    for (const verb of ["export", "import"]) expect(run(verb, join(base, "file"))).toMatchObject(refused);
+  });
 });

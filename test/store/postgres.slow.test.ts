@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { PostgresStore } from "../../src/engine/store/postgres/postgres-store.ts";
 import { contentHash } from "../../src/engine/text/version.ts";
+import { MuteLink } from "./mute-link.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { SlowLink } from "./slow-link.ts";
 import { entry, object, type Place, storeSuite } from "./suite.ts";
@@ -136,6 +137,29 @@ if (server === undefined) {
       const bodies = (await store.entries(made.id, 0, 100)).map(({ body }) => body);
       expect(bodies).toEqual(Array.from({ length: 60 }, (_, i) => `entry ${i}`));
     });
+
+    it("hears again what others append after the network has dropped the quiet connection without a word", async () => {
+      await using fixture = await Fixture.make();
+      await using link = await MuteLink.to(fixture.url);
+      await using listening = await PostgresStore.open(link.url, { patienceMs: 200 });
+      await using writing = await fixture.open();
+      const made = await writing.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      const heard: number[] = [];
+      listening.changed((_, revision) => heard.push(revision));
+      let revision = 0;
+      const append = () => writing.append(made.id, revision++, entry(`entry ${revision}`));
+      const hears = async () => {
+        const before = heard.length;
+        await append();
+        await pause(100);
+        return heard.length > before;
+      };
+      await expect.poll(hears, { timeout: 10_000 }).toBe(true);
+      link.mute();
+      expect(await hears()).toBe(false);
+      await expect.poll(hears, { timeout: 20_000 }).toBe(true);
+    }, 60_000);
 
     it("carries an object that takes longer than its patience with a link that is dead", async () => {
       await using fixture = await Fixture.make();

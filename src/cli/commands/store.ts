@@ -108,7 +108,8 @@ async function list(given: Given): Promise<number> {
 
 async function copy(given: Given, verb: "export" | "import"): Promise<number> {
   const directory = given.operands[1];
-  if (directory === undefined) throw new UsageError(`polyfs store ${verb} needs a DIR`);
+  // An empty one, as from a variable that is not set, would be the working directory.
+  if (!directory) throw new UsageError(`polyfs store ${verb} needs a DIR`);
   const [shared, local] = [storeOf(given), { store: resolve(directory) }];
   const [source, target] = verb === "export" ? [shared, local] : [local, shared];
   await using from = await openExistingStore(source);

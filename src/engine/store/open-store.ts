@@ -76,7 +76,8 @@ function invalid(detail: string): Fault {
   return new Fault("store_unavailable", { reason: "invalid", detail });
 }
 
-/** The address without a password, for people and logs. */
+/** The address without a password, for people and logs. A password may hold an @, and may be a parameter. */
 export function shownAddress(store: string): string {
-  return store.replace(/^([a-z0-9]+:\/\/[^:@/]*):[^@]*@/, "$1@");
+  const plain = store.replace(/^([a-z0-9]+:\/\/[^:@/?#]*):[^/?#]*@/, "$1@");
+  return plain.replace(/([?&][^=&#]*password)=[^&#]*/gi, "$1=…");
 }

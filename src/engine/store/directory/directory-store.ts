@@ -35,7 +35,7 @@ export class DirectoryStore implements WorkspaceStore {
 
   /** Makes the directory where it is missing; the one above it must exist. */
   constructor(path: string) {
-    this.#registry = guardedNow(() => new Registry(path));
+    this.#registry = guardedNow(() => new Registry(path), path);
     this.#unflushed = new UnflushedFiles(path);
     this.#objects = new Objects(path, () => {}, this.#unflushed);
     this.#named = new NamedObjects({
@@ -46,7 +46,7 @@ export class DirectoryStore implements WorkspaceStore {
 
   /** Whether there is one in this directory. */
   static isAt(path: string): boolean {
-    return guardedNow(() => Registry.isAt(path));
+    return guardedNow(() => Registry.isAt(path), path);
   }
 
   has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> {
@@ -181,21 +181,22 @@ async function guarded<T>(action: () => Promise<T>): Promise<T> {
   }
 }
 
-function guardedNow<T>(action: () => T): T {
+function guardedNow<T>(action: () => T, path: string): T {
   try {
     return action();
   } catch (error) {
-    throw failureOf(error);
+    throw failureOf(error, path);
   }
 }
 
-/** What the system says about the directory, as a failure of the store. */
-function failureOf(error: unknown): unknown {
+/** What the system says about the directory, as a failure of the store. `path` names it where it may be mistyped. */
+function failureOf(error: unknown, path?: string): unknown {
   const fault = faultOf(error, "the store");
   if (!(fault instanceof Fault) || fault.code === "store_unavailable") return fault;
   const reasons = { permission_denied: "rights", read_only: "read_only", no_space: "full" } as const;
   const reason = fault.code in reasons ? reasons[fault.code as keyof typeof reasons] : "unreachable";
   const errno = errnoOf(error);
-  const detail = errno !== undefined ? errnoWords(errno) : error instanceof Error ? error.message : "";
+  const words = errno !== undefined ? errnoWords(errno) : error instanceof Error ? error.message : "";
+  const detail = path === undefined ? words : `${words}: ${path}`;
   return new Fault("store_unavailable", { reason, detail }, { cause: error });
 }

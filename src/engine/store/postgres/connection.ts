@@ -35,6 +35,8 @@ const pausesMs = [50, 200, 500, 1000];
 const timeoutForAllMs = 3_600_000;
 const hintChannel = "polyfs";
 const listenAgainMs = 1000;
+/** The connection that listens is tried this often, in terms of patience: a network may drop it without a word. */
+const listenProbes = 3;
 
 export class Connections implements AsyncDisposable {
   readonly #pool: Pool;
@@ -156,9 +158,14 @@ export class Connections implements AsyncDisposable {
     const client = this.#newClient();
     this.#listening = client;
     let ended = false;
+    const probe = setInterval(
+      () => client.query("select 1").catch(() => again()),
+      listenProbes * this.#patienceMs,
+    ).unref();
     const again = () => {
       if (ended) return;
       ended = true;
+      clearInterval(probe);
       client.end().catch(() => {});
       if (!this.#closed) globalThis.setTimeout(() => this.listen(listener), listenAgainMs).unref();
     };
