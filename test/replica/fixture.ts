@@ -18,7 +18,7 @@ import { openReplica } from "../../src/engine/replica/open-replica.ts";
 import type { Replica } from "../../src/engine/replica/replica.ts";
 import type { ReplicaOptions } from "../../src/engine/replica/replica-options.ts";
 import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
-import type { Entry, WorkspaceInfo, WorkspaceStore } from "../../src/engine/store/store.ts";
+import type { AppendOptions, Entry, WorkspaceInfo, WorkspaceStore } from "../../src/engine/store/store.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Fixture implements AsyncDisposable {
@@ -93,6 +93,8 @@ export class Line {
   beforeEach: () => Promise<void> = async () => {};
   /** Is run before an entry is appended. */
   beforeAppend: (entry: Entry) => Promise<void> = async () => {};
+  /** Is run before the bytes of objects are sent, by themselves or with an entry. */
+  beforeSending: () => Promise<void> = async () => {};
   /** Is run after an entry was appended, before the answer. */
   afterAppend: () => Promise<void> = async () => {};
 
@@ -112,6 +114,8 @@ export class Line {
         return async (...args: unknown[]) => {
           await this.beforeEach();
           if (key === "append") await this.beforeAppend(args[2] as Entry);
+          if (key === "put" || (key === "append" && (args[3] as AppendOptions)?.objects?.length))
+            await this.beforeSending();
           if (this.isCut) throw cut();
           if (key === "append" && this.refusesAs !== undefined)
             throw new Fault("store_unavailable", { reason: this.refusesAs, detail: "no changes" });

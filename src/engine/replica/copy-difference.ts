@@ -46,7 +46,7 @@ export class CopyDifference {
     if (!isNamed) await this.#sender.sendUnanswered();
     const sent = waiting.used(how.id);
     const isOwn = ({ at }: Operation) => !sent?.has(at) && (own === undefined || own(under(root, at)));
-    const operations = (await copy.unpublished(head.state)).filter(isOwn);
+    const operations = (await copy.files.unpublished(head.state)).filter(isOwn);
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
       const isComplete = complete === undefined ? undefined : part.last;
@@ -69,7 +69,7 @@ export class CopyDifference {
   async publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const { copy, head, commands } = this.#context;
     await this.#sender.sendUnanswered();
-    const before = await copy.unpublishedIn(operations, head.state, bases);
+    const before = await copy.files.unpublishedIn(operations, head.state, bases);
     if (before.length === 0) return;
     const author = commands.soleAuthor;
     for (const part of entryParts(before)) {

@@ -8,9 +8,10 @@ import { entryOf } from "./entry-body.ts";
 import { publicationOf } from "./publication-of.ts";
 import type { ReplicaContext } from "./replica-context.ts";
 import { appendFault, isPassing, withoutAnswer } from "./store-faults.ts";
+import { Turns } from "./turns.ts";
 
 export interface PublishedHere {
-  /** The content that the workspace begins with: whether this is all of it. */
+  /** The content that the workspace begins with: whether this is the end of it. */
   readonly complete?: boolean | undefined;
   readonly maxBytes?: number | undefined;
   /** Of the first entry. */
@@ -32,6 +33,8 @@ export class EntrySender {
   readonly #goOn: () => void;
   /** What the directory holds already and was sent without an answer: it may be in the log, or arrive later. */
   readonly #unanswered = new Map<string, SentEntry>();
+  /** Entries of an import, and those that show that it goes on. */
+  readonly #imported = new Turns();
 
   constructor(context: ReplicaContext, goOn: () => void) {
     this.#context = context;
@@ -53,7 +56,7 @@ export class EntrySender {
     const { head, growth, options } = this.#context;
     const maxBytes = Math.min(ownLimit, options.maxBytes ?? Infinity);
     const entry = entryOf(publication, complete);
-    const objects = [...publication.contents];
+    const objects = complete === undefined ? [...publication.contents] : []; // an import has put them before
     const limit = maxBytes === Infinity ? undefined : maxBytes;
     const after = onto === head.revision ? head.id : undefined;
     const { result } = await this.#append(onto, entry, { objects, maxBytes: limit, after });
@@ -88,8 +91,18 @@ export class EntrySender {
     { complete, maxBytes, id = this.#context.newId() }: PublishedHere,
   ): Promise<string> {
     const publication = publicationOf(this.#context.copy, id, by, operations);
-    await this.#publishAs(publication, complete, maxBytes);
+    if (complete === undefined) await this.#publishAs(publication, complete, maxBytes);
+    else {
+      await this.#context.store.put([...publication.contents]);
+      await this.#imported.take(() => this.#publishAs(publication, complete, maxBytes));
+    }
     return id;
+  }
+
+  /** Shows those who wait for an import that it goes on, however long reading or sending its files takes. */
+  async showImport(by: By): Promise<void> {
+    const nothing = { id: this.#context.newId(), by, operations: [], contents: new Map() };
+    await this.#imported.take(() => this.#publishAs(nothing, false));
   }
 
   async #publishAs(publication: Publication, complete?: boolean, maxBytes?: number): Promise<void> {
@@ -99,7 +112,8 @@ export class EntrySender {
       if (Fault.is(error, "store_unavailable")) this.#unanswered.set(publication.id, sent);
       throw error;
     });
-    head.advance(publication.operations, publication.id);
+    // A look at the log may have found it already.
+    if (head.revision === sent.onto) head.advance(publication.operations, publication.id);
   }
 
   /**

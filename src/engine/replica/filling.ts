@@ -58,7 +58,7 @@ export class Filling {
     return names.flatMap((_, i): Operation[] => {
       const path = names.slice(0, i + 1).join("/");
       const node = this.#options.state.get(path);
-      const isMissing = node?.kind === "directory" && !this.#options.copy.isDirectory(path);
+      const isMissing = node?.kind === "directory" && !this.#options.copy.files.isDirectory(path);
       return isMissing ? [{ do: "mkdir", at: path, mode: node.mode }] : [];
     });
   }
@@ -72,7 +72,7 @@ export class Filling {
       const refused = await this.#apply(operations);
       if (refused === undefined) break;
       if (round > 1) await this.#waitFor(refused);
-      operations = (await this.#patiently(() => copy.unapplied(state))) ?? [];
+      operations = (await this.#patiently(() => copy.files.unapplied(state))) ?? [];
     }
     this.stuck = undefined;
     const sizes = first.flatMap(one => (one.do === "write" ? [one.size] : []));
@@ -125,7 +125,7 @@ export class Filling {
   }
 
   #isMissing(operation: Operation): boolean {
-    if (operation.do === "mkdir") return !this.#options.copy.isDirectory(operation.at);
+    if (operation.do === "mkdir") return !this.#options.copy.files.isDirectory(operation.at);
     return operation.do !== "write" || this.#pending.has(operation.at);
   }
 }

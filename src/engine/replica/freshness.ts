@@ -70,6 +70,8 @@ export class Freshness {
       if (info.revision > head.revision || this.#follower.isBroken)
         await turns.take(() => this.#follower.pull());
       this.#follower.assertReached(info.revision, known);
+      if (info.last !== undefined && info.revision === known)
+        this.#follower.assertSame({ id: info.last }, last);
       if (wasLost && known > 0) {
         const [entry] = await store.entries(id, known - 1, 1);
         this.#follower.assertSame(entry, last);

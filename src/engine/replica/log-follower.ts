@@ -79,7 +79,7 @@ export class LogFollower {
   }
 
   /** Faults: `store_unavailable` where the log has another entry in the place of one that is here. */
-  assertSame(entry: LogEntry | undefined, id: string | undefined): void {
+  assertSame(entry: Pick<LogEntry, "id"> | undefined, id: string | undefined): void {
     if (entry?.id === id) return;
     const fault = lostChanges();
     this.#context.isDown(fault); // reads say so, too
@@ -139,8 +139,8 @@ export class LogFollower {
     const paths = new RelatedPaths();
     for (const at of pathsOf(operations)) paths.add(at);
     const isTouched = ({ at }: Operation) => !isScoped || paths.has(at);
-    const ours = (await copy.unpublished(head.state)).filter(isTouched);
-    await this.repairWith((await copy.unapplied(head.state)).filter(isTouched));
+    const ours = (await copy.files.unpublished(head.state)).filter(isTouched);
+    await this.repairWith((await copy.files.unapplied(head.state)).filter(isTouched));
     try {
       await copy.apply(entry.id, by, operations, head.state, get);
       head.advance(operations, entry.id);
@@ -148,7 +148,7 @@ export class LogFollower {
       if (!isDisagreement(error)) throw error;
       this.isBroken = true; // until it is repaired, its difference from the log is not a change that was made here
       head.advance(operations, entry.id);
-      await this.repairWith((await copy.unapplied(head.state)).filter(isTouched));
+      await this.repairWith((await copy.files.unapplied(head.state)).filter(isTouched));
     }
     for (const one of ours) if (!head.state.has(one)) this.#tellOverlap(one.at, entry);
   }
@@ -187,7 +187,7 @@ export class LogFollower {
   /** Makes the copy what the log says, whatever it is now. */
   async repair(): Promise<void> {
     const { copy, head, commands } = this.#context;
-    const operations = await copy.unapplied(head.state);
+    const operations = await copy.files.unapplied(head.state);
     for (const { at } of operations) commands.tellOverlap(at);
     await this.repairWith(operations);
   }

@@ -10,7 +10,7 @@ import { LocalCopy } from "./local-copy.ts";
 import { assertSound, endsEarly } from "./read-log.ts";
 import { Replica } from "./replica.ts";
 import { type EntryPlace, ReplicaNote } from "./replica-note.ts";
-import type { ReplicaOptions } from "./replica-options.ts";
+import { type ReplicaOptions, usualImportMs } from "./replica-options.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;
@@ -28,7 +28,6 @@ export interface OpenReplicaOptions extends ReplicaOptions {
 
 /** So many of the last changes are applied one by one on a new replica, so that they are in its history. */
 const recentChanges = 200;
-const importMs = 30_000;
 const waitMs = 200;
 
 /** Faults: `store_unavailable`, `not_empty` where the directory holds something else. */
@@ -45,7 +44,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
   const claim = note.claim();
   for (;;) {
     try {
-      const found = created === undefined ? await ready(store, name, id) : undefined;
+      const found = created === undefined ? await ready(options) : undefined;
       if (found === undefined && id !== undefined && created === undefined) throw gone();
       const made = created ?? found ?? (await store.create({ name }));
       if (typeof made === "string") continue; // another replica was faster
@@ -74,31 +73,34 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
 }
 
 /** The workspace, once it is complete. One whose import has stalled is dropped. */
-async function ready(
-  store: WorkspaceStore,
-  name: string,
-  id: WorkspaceId | undefined,
-): Promise<WorkspaceInfo | undefined> {
+async function ready({
+  store,
+  name,
+  id,
+  importMs = usualImportMs,
+}: OpenReplicaOptions): Promise<WorkspaceInfo | undefined> {
   let seen: WorkspaceInfo | undefined;
   for (let waited = 0; ; waited += waitMs) {
     const info = await (id === undefined ? store.find(name) : store.info(id));
     if (info === undefined || info.dropped !== undefined) return undefined;
     await assertSound(store, info);
-    if ((await completeAt(store, info)) !== undefined) return info;
-    if (seen?.id !== info.id || seen.revision !== info.revision) waited = 0;
+    const read = seen?.id === info.id ? seen.revision : 0;
+    if ((await completeAt(store, info, read)) !== undefined) return info;
+    if (seen?.id !== info.id || read !== info.revision) waited = 0;
     seen = info;
     if (waited >= importMs) await store.drop(info.id);
     await setTimeout(waitMs);
   }
 }
 
-/** The revision at which its first content was there as a whole. */
+/** The revision at which its first content was there as a whole. It was not there yet at `read`. */
 async function completeAt(
   store: WorkspaceStore,
   { id, revision, parent }: WorkspaceInfo,
+  read: Revision = 0,
 ): Promise<Revision | undefined> {
   if (parent !== undefined) return 0;
-  for (let after = 0; after < revision; ) {
+  for (let after = read; after < revision; ) {
     const entries = await store.entries(id, after, 100);
     for (const entry of entries) if (bodyOf(entry).complete !== false) return entry.revision;
     if (entries.length === 0) throw endsEarly(id, after, revision);
@@ -115,7 +117,7 @@ async function materialise(
   info: WorkspaceInfo,
 ): Promise<void> {
   const isKnown = note.workspace === replica.id;
-  if (!isKnown && !isOwn && (await copy.unapplied(replica.state)).length > 0)
+  if (!isKnown && !isOwn && (await copy.files.unapplied(replica.state)).length > 0)
     throw new Fault("not_empty", { path: copy.root });
   await replica.start.replayOrigin(info.parent);
   const unsentSince = isKnown ? note.unsentSince : undefined;

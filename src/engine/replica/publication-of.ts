@@ -15,7 +15,7 @@ export function publicationOf(
   const contents = new Map<string, Uint8Array>();
   const current = operations.flatMap((operation): Operation[] => {
     if (operation.do !== "write") return [operation];
-    const bytes = copy.read(operation.at);
+    const bytes = copy.files.read(operation.at);
     if (bytes === undefined) return [];
     const hash = system(stateDirectory, () => archive.objects.put(bytes));
     contents.set(hash, bytes);

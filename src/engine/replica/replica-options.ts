@@ -1,4 +1,8 @@
 // How a directory is kept a replica.
+
+/** See `ReplicaOptions.importMs`. */
+export const usualImportMs = 30_000;
+
 export interface ReplicaOptions {
   /** A read trusts an answer of the store that is younger than this. Default: every read asks. */
   readonly trustMs?: number | undefined;
@@ -8,6 +12,8 @@ export interface ReplicaOptions {
   readonly durability?: "store" | "local" | undefined;
   /** With more files than this to fetch, a new replica serves single files before it has all. Default 500. */
   readonly waitForFiles?: number | undefined;
+  /** An import from which nothing has come for this long has been given up. Default 30 s. */
+  readonly importMs?: number | undefined;
   readonly warn?: ((message: string) => void) | undefined;
   readonly info?: ((message: string) => void) | undefined;
 }

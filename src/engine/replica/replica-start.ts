@@ -9,12 +9,15 @@ import { isWithinAny } from "../workspace/within.ts";
 import type { CopyDifference } from "./copy-difference.ts";
 import { bodyOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
+import type { EntrySender } from "./entry-sender.ts";
 import { Filling } from "./filling.ts";
 import { FirstFiles } from "./first-files.ts";
 import { foreignPaths } from "./foreign-paths.ts";
 import type { LogFollower } from "./log-follower.ts";
 import { entriesUntil, readOrigin, treesUntil } from "./read-log.ts";
 import type { ReplicaContext } from "./replica-context.ts";
+import { usualImportMs } from "./replica-options.ts";
+import type { ReplicaParts } from "./replica-parts.ts";
 import { errorText } from "./store-faults.ts";
 import { TreeState } from "./tree-state.ts";
 
@@ -23,21 +26,40 @@ const mostNamed = 10;
 
 export class ReplicaStart {
   readonly #context: ReplicaContext;
+  readonly #sender: EntrySender;
   readonly #follower: LogFollower;
   readonly #difference: CopyDifference;
   /** While files are being fetched. */
   filling: Filling | undefined;
   firstFiles: FirstFiles | undefined;
 
-  constructor(context: ReplicaContext, follower: LogFollower, difference: CopyDifference) {
+  constructor({ context, sender, follower, difference }: ReplicaParts) {
     this.#context = context;
+    this.#sender = sender;
     this.#follower = follower;
     this.#difference = difference;
   }
 
   /** Publishes a directory as the first content of the workspace. */
   async import(by: By): Promise<void> {
-    await this.#context.turns.take(() => this.#difference.publish(by, { complete: true }));
+    const { turns, options } = this.#context;
+    let shown: Promise<void> | undefined;
+    const show = async () => {
+      await this.#sender.showImport(by).catch(() => {}); // the import finds out what is wrong
+      shown = undefined;
+    };
+    const timer = setInterval(
+      () => {
+        shown ??= show();
+      },
+      (options.importMs ?? usualImportMs) / 4,
+    );
+    try {
+      await turns.take(() => this.#difference.publish(by, { complete: true }));
+    } finally {
+      clearInterval(timer);
+      await shown;
+    }
   }
 
   /**
@@ -47,10 +69,10 @@ export class ReplicaStart {
   async recover(origin: Origin | undefined): Promise<void> {
     const { copy, head, unsent, root, store, id, turns } = this.#context;
     unsent.mixed = true;
-    const found = await copy.unpublished(head.state);
+    const found = await copy.files.unpublished(head.state);
     const foreign = await foreignPaths(
       found,
-      found.filter(one => copy.isGone(one)),
+      found.filter(one => copy.files.isGone(one)),
       root,
       copy.workspace.archive.changes,
       () => treesUntil(store, id, origin, head.revision),
@@ -75,7 +97,7 @@ export class ReplicaStart {
     tell(foreign.earlier, "of this directory hold what they held earlier, and no change here put that back");
     if (isSent) return await this.fill();
     const isForeign = ({ at }: Operation) => isWithinAny(under(root, at), foreign.paths);
-    await this.#follower.repairWith((await copy.unapplied(head.state)).filter(isForeign));
+    await this.#follower.repairWith((await copy.files.unapplied(head.state)).filter(isForeign));
   }
 
   /** What the directory holds is not sent: it is set aside. */
@@ -89,7 +111,7 @@ export class ReplicaStart {
    */
   async setAside(): Promise<void> {
     const { copy, head, contents } = this.#context;
-    const files = await copy.filesIn(await copy.unapplied(head.state));
+    const files = await copy.files.filesIn(await copy.files.unapplied(head.state));
     const lost = await contents.unknown([...files.values()].flatMap(one => [...one.values()]));
     const paths = [...files.values()].flatMap(one =>
       [...one].flatMap(([at, hash]) => (lost.has(hash) ? [at] : [])),
@@ -121,7 +143,7 @@ export class ReplicaStart {
   /** Makes the copy what the log says, with later entries. If that takes long, it continues after the answer. */
   async fill(): Promise<void> {
     const { copy, head, store, turns, options, id } = this.#context;
-    const operations = await copy.unapplied(head.state);
+    const operations = await copy.files.unapplied(head.state);
     const { waitForFiles = 500, info, warn } = options;
     const { state } = head;
     const filling = new Filling(operations, {

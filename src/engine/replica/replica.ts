@@ -56,10 +56,11 @@ export class Replica implements Replication, AsyncDisposable {
     const difference = new CopyDifference(context, sender, follower);
     this.#context = context;
     this.#sender = sender;
-    this.#through = new ThroughWrites(context, sender, follower, difference);
-    this.#answered = new AnsweredChanges(context, sender, follower, difference);
+    const parts = { context, sender, follower, difference };
+    this.#through = new ThroughWrites(parts);
+    this.#answered = new AnsweredChanges(parts);
     this.#commands = new CommandChanges(context, difference, this.#answered);
-    this.start = new ReplicaStart(context, follower, difference);
+    this.start = new ReplicaStart(parts);
     this.#freshness = new Freshness(context, follower, this.start, () => this.#goOn());
     context.head.onAdvance(() => {
       if (!context.head.isReplaying) context.unsent.reached(context.head.place);

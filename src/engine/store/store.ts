@@ -24,6 +24,8 @@ export interface WorkspaceInfo {
   /** The workspace that it was forked from, and that one's revision at the time. */
   readonly parent?: Origin;
   readonly revision: Revision;
+  /** The id of the entry at that revision, from a store that knows it without another question. */
+  readonly last?: string;
   /** The sum of `bytes` over its own entries. */
   readonly bytes: number;
   /** Milliseconds since 1970, by the clock of the store. */

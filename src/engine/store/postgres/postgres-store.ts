@@ -51,6 +51,7 @@ interface InfoRow {
   readonly about: Record<string, string>;
   readonly created: string;
   readonly dropped: string | null;
+  readonly last: string | null;
 }
 
 export class PostgresStore implements WorkspaceStore {
@@ -310,17 +311,30 @@ export class PostgresStore implements WorkspaceStore {
 
 /** The columns of `statements.info` as text. */
 function infoRowOf(columns: PlainRow): InfoRow {
-  const [id = "", name = "", parent, parent_revision, revision, bytes, about, created, dropped] = columns;
+  const [id = "", name = "", parent, parent_revision, revision, bytes, about, ...times] = columns;
+  const [created, dropped, last] = times;
   const known = JSON.parse(about ?? "{}") as InfoRow["about"];
-  return { id, name, parent, parent_revision, revision, bytes, about: known, created, dropped } as InfoRow;
+  return {
+    id,
+    name,
+    parent,
+    parent_revision,
+    revision,
+    bytes,
+    about: known,
+    created,
+    dropped,
+    last,
+  } as InfoRow;
 }
 
 function infoOf(row: InfoRow): WorkspaceInfo {
-  const { id, name, parent, parent_revision, revision, bytes, about, created, dropped } = row;
+  const { id, name, parent, parent_revision, revision, bytes, about, created, dropped, last } = row;
   return {
     ...{ id, name, revision: Number(revision), bytes: Number(bytes), created: Number(created), about },
     ...(parent !== null && { parent: { workspace: parent, revision: Number(parent_revision) } }),
     ...(dropped !== null && { dropped: Number(dropped) }),
+    ...(last !== null && { last }),
   };
 }
 

@@ -78,8 +78,9 @@ export const get = `
 
 export const info = `
   select id, name, parent, parent_revision, revision, bytes, about,
-         extract(epoch from created) * 1000 as created, extract(epoch from dropped) * 1000 as dropped
-  from polyfs_workspace`;
+         extract(epoch from created) * 1000 as created, extract(epoch from dropped) * 1000 as dropped,
+         (select e.id from polyfs_entry e where e.workspace = w.id and e.revision = w.revision) as last
+  from polyfs_workspace w`;
 
 /** $1 id, $2 name, $3 about, $4 parent, $5 its revision */
 export const create = `

@@ -1,0 +1,38 @@
+// The first replica publishes its directory while others wait for it. What dies on the way is given up after a while, and
+// only that.
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { Fixture } from "./fixture.ts";
+
+const importMs = 600;
+
+it("an import is not given up while it sends a file that takes longer than others wait for a sign of it", async () => {
+  await using fixture = new Fixture();
+  let began = () => {};
+  const sends = new Promise<void>(resolve => {
+    began = resolve;
+  });
+  const first = fixture.machine("a", { large: "precious\n", small: "1\n" }, { importMs }, line => {
+    line.beforeSending = async () => {
+      began();
+      await pause(4 * importMs);
+    };
+  });
+  await sends;
+  const second = fixture.machine("b", {}, { importMs });
+  const [a, b] = await Promise.all([first, second]);
+  expect(a.replica.id).toBe(b.replica.id);
+  expect(b.text("large")).toBe("precious\n");
+  await b.write("small", "2\n");
+  await a.replica.refresh("reads");
+  expect(a.tree()).toEqual(b.tree());
+});
+
+it("an import that died is given up, and the next replica begins anew", async () => {
+  await using fixture = new Fixture();
+  const dead = await fixture.store.create({ name: "w" });
+  const a = await fixture.machine("a", { f: "1\n" }, { importMs });
+  expect(a.replica.id).not.toBe((dead as { id: string }).id);
+  const b = await fixture.machine("b");
+  expect(b.text("f")).toBe("1\n");
+});
