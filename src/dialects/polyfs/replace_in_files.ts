@@ -143,7 +143,8 @@ async function holding(
   const { workspace, settings, signal } = call;
   const files: WorkspacePath[] = [];
   let large = 0;
-  const pdfs: { readonly path: WorkspacePath; readonly bytes: Buffer }[] = [];
+  let pdfs = 0;
+  let pdf: { readonly path: WorkspacePath; readonly bytes: Buffer } | undefined;
   let tooLarge: Fault | undefined;
   const slice = new TimeSlice();
   for (const [i, path] of candidates.entries()) {
@@ -162,16 +163,15 @@ async function holding(
     }
     const bytes = await file.bytes(settings.maxFileBytes);
     if (!(await isHolding(path, bytes, edit, call))) continue;
-    if (await isReadAsPdf(bytes)) pdfs.push({ path, bytes });
-    else files.push(path);
+    if (!(await isReadAsPdf(bytes))) files.push(path);
+    else if (pdfs++ === 0) pdf = { path, bytes };
   }
   if (files.length > most) throw new Fault("too_many_files", { limit: most, count: files.length });
   if (files.length === 0 && tooLarge !== undefined) throw tooLarge;
-  const [pdf] = pdfs;
   if (files.length === 0 && pdf !== undefined) await refusePdf(pdf.path.given, pdf.bytes, undefined);
   const skipped = [
     ...(large > 0 ? [`[${counted(large, "file")} left out: too large]`] : []),
-    ...(pdfs.length > 0 ? [`[${counted(pdfs.length, "PDF")} left out]`] : []),
+    ...(pdfs > 0 ? [`[${counted(pdfs, "PDF")} left out]`] : []),
   ];
   return { files, skipped };
 }

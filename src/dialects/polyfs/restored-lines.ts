@@ -49,6 +49,7 @@ async function describe(
     await decode(path, after, { legacy: true }),
   ];
   const change = await changeOf(...(await asRead(old, made)));
+  if (withDiff && before.equals(after)) return `${head}\n[no difference in what is shown]`;
   if (withDiff) return `${head}\n${(await diffOf(change, diffBytes)).text}`;
   const { added, removed } = await countsOf(change);
   return `${did} ${path} +${added} -${removed} · ${version(after)}`;

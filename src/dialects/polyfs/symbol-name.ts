@@ -6,6 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { declaredName } from "../../engine/syntax/declared-name.ts";
 import type { Choice, DeclaredName } from "../../engine/syntax/rename.ts";
 import { structureOf } from "../../engine/syntax/structure.ts";
+import { byOwnName } from "../../engine/syntax/symbols.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
@@ -92,7 +93,8 @@ export async function choiceOf(files: readonly NameInFile[], at: Declaration, na
 async function declaredAs({ path, text }: NameInFile, full: string): Promise<ReadonlySet<number>> {
   const { declared } = await structureOf(path.absolute, text.body);
   const names = [full, declaredName(full)];
-  const fitting = declared.filter(one => names.some(name => `.${one.name}`.endsWith(`.${name}`)));
+  const named = declared.filter(one => names.some(name => `.${one.name}`.endsWith(`.${name}`)));
+  const fitting = named.length > 0 ? named : byOwnName(declared, full);
   return new Set(fitting.map(({ nameStart }) => nameStart));
 }
 

@@ -227,7 +227,10 @@ export const wording: Wording = {
     ({ path, edit, count, tolerance, lines }) =>
       `${oldOf(edit)} fits ${counted(count, "place")} in ${printable(path)}${tolerance === "exact" ? "" : ", none of them exactly"} ` +
       `(lines ${lines.join(", ")}${count > lines.length ? ", …" : ""})`,
-    "Add a neighbouring line to make it unique, set all: true for every place, or edit by start_line and end_line.",
+    ({ tolerance }) =>
+      tolerance === "exact"
+        ? "Add a neighbouring line to make it unique, set all: true for every place, or edit by start_line and end_line."
+        : "Copy the text exactly, with a neighbouring line that makes it unique, or edit by start_line and end_line.",
   ),
   unknown_symbol: say(
     ({ path, symbol }) => `${printable(path)} declares no ${printable(symbol)}`,

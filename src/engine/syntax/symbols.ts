@@ -14,8 +14,10 @@ const mostCompared = 10_000;
 /** The one declaration of this name. Faults: `unknown_symbol` with the nearest names, `ambiguous_symbol`. */
 export function symbolIn({ declared, cut, unparsed }: Structure, path: string, written: string): Declared {
   const wanted = plainName(written);
-  const own = named(declared, wanted);
-  const found = own.length > 0 ? own : asAssigned(declared, wanted);
+  const found = [named, asAssigned, byOwnName].reduce<readonly Declared[]>(
+    (some, find) => (some.length > 0 ? some : find(declared, wanted)),
+    [],
+  );
   const best = defined(found);
   const [only] = best;
   if (only === undefined)
@@ -46,6 +48,19 @@ function asAssigned(declared: readonly Declared[], wanted: string): Declared[] {
   const found = named(declared, name);
   const written = found.filter(({ head }) => head.replace(/\s*=.*$/s, "").replace(/\s+/g, "") === wanted);
   return written.length > 0 ? written : found;
+}
+
+const ownName = /^[^(]*?=\s*(?:async\s+)?(?:class|function)\b\s*\*?\s*([\p{L}_$][\p{L}\p{N}_$]*)/u;
+
+/** The same for the name that an assigned class or function has itself, as in `module.exports = class A`. */
+export function byOwnName(declared: readonly Declared[], wanted: string): Declared[] {
+  return declared.flatMap(holder => {
+    const own = ownName.exec(holder.head)?.[1];
+    if (own === undefined || !`${wanted}.`.startsWith(`${own}.`)) return [];
+    const full = holder.name + wanted.slice(own.length);
+    const isInside = ({ start, end }: Declared) => start >= holder.start && end <= holder.end;
+    return declared.filter(one => one.name === full && isInside(one));
+  });
 }
 
 /** `A::b`, `A#b`, `A/b` and `A.b()` are `A.b`. */

@@ -177,6 +177,16 @@ describe("edit_file refuses, and nothing is changed", () => {
     expect(line).toBe("function encodeShellArgument(argument, quote = true) {");
   });
 
+  it("does not advise all: true for places that differ from the text, which it would not replace", async () => {
+    fixture.write("quoted.txt", "say 'one' here\nsay 'one' there\n");
+    const edits = [{ old: "say ‘one’", new: "x" }];
+    const [first, second] = await server.refuses("edit_file", { path: "quoted.txt", edits });
+    expect(first).toContain("fits 2 places in quoted.txt, none of them exactly");
+    expect(second).not.toContain("all: true");
+    const all = edits.map(edit => ({ ...edit, all: true }));
+    await server.refuses("edit_file", { path: "quoted.txt", edits: all });
+  });
+
   it.each<[string, unknown[], RegExp, RegExp]>([
     [
       "a text that is not there",

@@ -831,6 +831,20 @@ describe("a name as an assignment writes it", () => {
     expect(second).toMatch(/: 5-5, 6-6$/);
   });
 
+  it("may be the name of an assigned class itself, for reading, editing and renaming", async () => {
+    const assigned =
+      "module.exports = class Application extends Base {\n  inspect() {\n    return 1;\n  }\n};\n";
+    const rename = { paths: ["c.js"], old: "c.js#Application.inspect", new: "look", match: "name" };
+    fixture.reset({ "c.js": assigned });
+    expect(await server.says("read_file", { path: "c.js#Application" })).toContain(" · lines 1-5]\n");
+    expect(await server.says("read_file", { path: "c.js#Application.inspect" })).toContain(" · lines 2-4]\n");
+    await server.says("replace_in_files", rename);
+    const edit = { symbol: "Application.look", new: "look() {}" };
+    await server.says("edit_file", { path: "c.js", edits: [edit] });
+    expect(fixture.read("c.js")).toBe("module.exports = class Application extends Base {\n  look() {}\n};\n");
+    expect((await server.refuses("read_file", { path: "c.js#Application.other" }))[0]).toMatch(/^not_found/);
+  });
+
   it("may end like lines do", async () => {
     expect(await server.says("read_file", { path: "b.ini#host:8080" })).toContain("\n1: [host:8080]\n");
   });
