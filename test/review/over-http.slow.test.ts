@@ -1,6 +1,8 @@
 // The same page at /review of a server over HTTP: for tokens with the effect `reviews`, and only what they may see.
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -38,6 +40,27 @@ async function overHttp(url: string, token?: string): Promise<Agent> {
 }
 
 describe("with tokens", () => {
+  it("a form for signing in that is no token is refused before it has come, whoever sends it", async () => {
+    const fixture = new Fixture();
+    newToken(fixture, "agent");
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
+      /http:\/\/127[^/\s]+/,
+    );
+    const { hostname, port } = new URL(start);
+    const head = `POST /review/signin HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+    const answerTo = async (rest: string) => {
+      const socket = connect(Number(port), hostname);
+      onTestFinished(() => void socket.destroy());
+      socket.write(head + rest);
+      const [chunk] = await once(socket, "data");
+      return String(chunk).split("\r\n")[0];
+    };
+    expect(await answerTo("Content-Length: 1000000\r\n\r\ntoken=")).toContain("413");
+    const chunk = `${(16_384).toString(16)}\r\n${"x".repeat(16_384)}\r\n`;
+    expect(await answerTo(`Transfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`)).toContain("413");
+  });
+
   it("a token with the effect reviews signs in, sees its directories, undoes; others are refused", async () => {
     const fixture = new Fixture();
     const [mine, theirs] = [join(fixture.root, "mine"), join(fixture.root, "theirs")];

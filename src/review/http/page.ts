@@ -14,6 +14,8 @@ import { notSignedIn, placeholder, signIn } from "./plain-pages.ts";
 import { streamTo } from "./stream.ts";
 
 const maxBodyBytes = 1024 * 1024;
+/** A form with a token. Anyone may send one, over every connection at once, and what has come of it is in memory. */
+const maxFormBytes = 16 * 1024;
 
 export interface PageOptions {
   readonly review: Review;
@@ -154,14 +156,18 @@ export class Page {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const text = await textOf(request);
-    const token = new URLSearchParams(text ?? "").get("token")?.trim() ?? "";
+    const text = await textOf(request, maxFormBytes);
+    if (text === undefined) {
+      response.setHeader("connection", "close");
+      return void html(response, 413, signIn("This token is not accepted here."));
+    }
+    const token = new URLSearchParams(text).get("token")?.trim() ?? "";
     const lookup = token === "" ? undefined : this.#options.signIn?.(token);
     const viewer = await lookup?.(place);
     if (lookup === undefined || viewer === undefined)
       return void html(response, 401, signIn("This token is not accepted here."));
     const cookie = this.#options.entrance.admit(lookup, this.#cookie(request));
-    this.#recordSignIn(viewer, request, Buffer.byteLength(text ?? ""));
+    this.#recordSignIn(viewer, request, Buffer.byteLength(text));
     send(response, 303, { location: addressOf(place), "set-cookie": cookie });
   }
 
@@ -214,7 +220,7 @@ async function bodyOf(request: IncomingMessage): Promise<ReadBody> {
     return { refused: "Send application/json.", status: 415 };
   if (request.headers["x-polyfs-review"] !== "1")
     return { refused: "Send the header X-Polyfs-Review: 1.", status: 400 };
-  const text = await textOf(request);
+  const text = await textOf(request, maxBodyBytes);
   if (text === undefined) return { refused: `A request may have up to ${maxBodyBytes} bytes.`, status: 413 };
   try {
     return { value: text === "" ? {} : JSON.parse(text), bytes: Buffer.byteLength(text) };
@@ -223,12 +229,16 @@ async function bodyOf(request: IncomingMessage): Promise<ReadBody> {
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string | undefined> {
+/** Undefined if there are more bytes than that. */
+async function textOf(request: IncomingMessage, most: number): Promise<string | undefined> {
+  if (Number(request.headers["content-length"]) > most) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // A refused request stays open: its connection is needed for the answer.
+  const arriving: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of arriving) {
     bytes += chunk.length;
-    if (bytes > maxBodyBytes) return undefined;
+    if (bytes > most) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
