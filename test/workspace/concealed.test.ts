@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ownDirectories } from "../../src/cli/own-directories.ts";
 import { openEngine } from "../../src/engine/engine.ts";
+import { Before } from "../../src/engine/history/footprint.ts";
 import { grep } from "../../src/engine/search/grep.ts";
 import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
 import { run } from "../../src/engine/shell/run.ts";
@@ -188,6 +189,13 @@ describe("the usual places of the user, for a process that keeps its own files e
       const moved = engine.workspace.commit([{ kind: "move", from: top, to: engine.workspace.at("moved") }]);
       expect(await faultOf(moved), place).toBe("protected_root");
     }
+  });
+
+  it("are not among what a command has changed", async () => {
+    using engine = opened("read-write");
+    using before = await Before.look(engine.workspace);
+    for (const place of places) writeFileSync(join(home, place, "kept"), ""); // as a server does
+    expect((await before.compare()).changes).toEqual([]);
   });
 
   it.skipIf("missing" in sandboxFound)("are not made by a command, also if they were removed", async () => {

@@ -32,6 +32,11 @@ export function isConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
   return concealed.some(({ device, inode }) => inode === ino && device === dev);
 }
 
+/** All of them. The handles stay this file's own. */
+export function concealedDirectories(): readonly Handle[] {
+  return concealed.map(({ handle }) => handle);
+}
+
 /** Whether one of them is inside one of these roots. */
 export function concealsIn(roots: readonly Root[]): boolean {
   return roots.some(conceals);
