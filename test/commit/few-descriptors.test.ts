@@ -44,7 +44,10 @@ describe.skipIf(!byDescriptor)("a process that runs out of descriptors", () => {
     cpSync(fixture.inside, join(fixture.base, "copy"), { recursive: true });
     writeFileSync(join(fixture.base, "watched"), "tokens");
     using _held = claim(join(fixture.base, "claims"), "tree");
-    using _shown = announceSandbox(join(fixture.state, "sandboxes"), [fixture.inside], []);
+    using _shown = announceSandbox(join(fixture.state, "sandboxes"), {
+      roots: [fixture.inside],
+      shown: [],
+    });
     const all = answers(fixture.base);
     const wrong = all.flatMap(({ name, plenty, few, after }) =>
       [...few.filter(one => !one.startsWith("failed: ")), after]

@@ -61,7 +61,7 @@ it("a command that has lost the lock leaves it to its new owner", async () => {
 it("a running command, its lock, a sandbox and a claim are kept fresh", async () => {
   mkdirSync(join(state, "sandboxes"));
   using command = announceCommand(state, ["/root"], "one");
-  using _sandbox = announceSandbox(join(state, "sandboxes"), ["/root"], []);
+  using _sandbox = announceSandbox(join(state, "sandboxes"), { roots: ["/root"], shown: [] });
   mkdirSync(join(state, "claims"));
   using _claim = claim(join(state, "claims"), "replica");
   await command.recordAlone();

@@ -5,7 +5,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
+import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
 import { run } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
@@ -103,6 +106,62 @@ describe.skipIf("missing" in found)("while a command runs", () => {
       await other.settled();
     },
   );
+
+  it("a file that it must not see whatever the rules say is not replaced, moved or created", async () => {
+    if ("missing" in found) return;
+    using workspace = openWithoutRules();
+    mkdirSync(join(root, ".cargo"));
+    writeFileSync(join(root, ".cargo/credentials.toml"), "CANARY");
+    writeFileSync(join(root, "npm"), "CANARY");
+    symlinkSync("npm", join(root, ".npmrc"));
+    const places = [".cargo/credentials.toml", ".npmrc", ".netrc"].map(name => join(root, name));
+    using hidden = new HiddenPlaces([...places, join(base, ".pypirc")]);
+    using directory = workspace.directory(workspace.at("."));
+    const sandbox = openSandbox(found, { workspace, network: false, hidden });
+    let begun = () => {};
+    const hasBegun = new Promise<void>(resolve => (begun = resolve));
+    const running = run(
+      "echo begun; until test -e go; do sleep 0.05; done; cat .cargo/* .npmrc npm .netrc moved/*",
+      {
+        directory,
+        sandbox,
+        environment: { PATH: process.env.PATH ?? "" },
+        keep: { head: 10_000, tail: 0 },
+        timeoutMs: 50_000,
+        sink: () => begun(),
+      },
+    );
+    await hasBegun;
+    const at = (path: string) => workspace.at(path);
+    const bytes = Buffer.from("CANARY2");
+    const changes: Change[] = [
+      { kind: "write", path: at(".cargo/credentials.toml"), bytes },
+      { kind: "write", path: at("npm"), bytes },
+      { kind: "write", path: at(".netrc"), bytes },
+      { kind: "move", from: at(".cargo"), to: at("moved") },
+    ];
+    for (const change of changes) {
+      const refused = await workspace.commit([change]).catch((error: unknown) => error);
+      expect(Fault.is(refused, "locked") && refused.data.by, JSON.stringify(change.kind)).toBe("command");
+    }
+    await workspace.commit([{ kind: "write", path: at(".cargo/config.toml"), bytes: Buffer.from("") }]);
+    writeFileSync(join(root, "go"), "");
+    expect((await running).stdout.head).not.toContain("CANARY");
+    await workspace.settled();
+  });
+
+  it("its covers stay also where the directory was renamed after it was granted", async () => {
+    if ("missing" in found) return;
+    using workspace = open();
+    using other = openWithoutRules();
+    renameSync(root, join(base, "renamed"));
+    using _running = workspace.announceSandbox();
+    const bytes = Buffer.from("TOKEN=CANARY2\n");
+    const written = other.commit([{ kind: "write", path: other.at(".env"), bytes }]);
+    await expect(written).rejects.toMatchObject({ code: "locked" });
+    await other.commit([{ kind: "write", path: other.at("a.txt"), bytes }]);
+    await other.settled();
+  });
 
   it("a path stays hidden from processes that it has left in the background", async () => {
     if ("missing" in found) return;
@@ -212,6 +271,17 @@ it("a caller under no rules may write what no path of a running command leads to
   const moved = other.commit([{ kind: "move", from: at("sub"), to: at("moved") }]);
   await expect(moved).rejects.toMatchObject({ code: "locked" });
   await other.settled();
+});
+
+it("a walk that finds more than a sandbox can cover ends there, with nothing left open", async () => {
+  for (let i = 0; i < 50; i++) writeFileSync(join(root, `${i}.env`), "");
+  using workspace = open();
+  const before = readdirSync("/proc/self/fd").length;
+  const refused = await restrictedIn(workspace, 20).catch((error: unknown) => error);
+  expect(Fault.is(refused, "no_sandbox") && refused.data).toEqual({
+    problem: { is: "too_many_paths", paths: 21 },
+  });
+  expect(readdirSync("/proc/self/fd").length).toBe(before);
 });
 
 it("what a sandbox must cover in a tree of many files is found while others are served", async () => {

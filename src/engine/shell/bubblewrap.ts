@@ -53,7 +53,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   return {
     async launch(command, directory, environment, leftovers): Promise<CommandLaunch> {
       // First: what is checked now must stay as it is.
-      const announced = policy.workspace.announceSandbox();
+      const announced = policy.workspace.announceSandbox(policy.hidden?.places());
       const restricted: Restricted[] = [];
       const files: UnnamedFile[] = [];
       let plan: MountPlan | undefined;
@@ -65,9 +65,9 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         announced[Symbol.dispose]();
       };
       try {
-        append(restricted, await restrictedIn(policy.workspace));
+        await policy.workspace.commitsOver();
+        append(restricted, await restrictedIn(policy.workspace, mostArguments / fewestArguments));
         const paths = restricted.length;
-        if (paths * fewestArguments > mostArguments) throw tooMany(paths);
         // Another program may have removed one since: a command could then make it, with what it likes.
         reserveIn(policy.workspace.roots.map(({ path }) => path));
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);

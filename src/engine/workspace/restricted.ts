@@ -12,6 +12,9 @@ import { type Root, under } from "./root.ts";
 import { readdirSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 
+/** How much masked text one sandbox shows: files beyond that are not shown. The texts are in memory until it begins. */
+const mostMaskedBytes = 64 * 1024 * 1024;
+
 /** Roots, and what commands may change in them: a workspace. */
 export interface CommandRoots {
   readonly roots: readonly Root[];
@@ -27,12 +30,15 @@ export interface Restricted extends Disposable {
 
 /**
  * The paths with other access than their parent directory. The caller disposes of each. Not computed on systems
- * without race-free handles: there a sandbox works by paths.
+ * without race-free handles: there a sandbox works by paths. Faults: `no_sandbox` where there are more than `most`.
  */
-export async function restrictedIn(given: CommandRoots): Promise<Restricted[]> {
+export async function restrictedIn(
+  given: CommandRoots,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Restricted[]> {
   const found: Restricted[] = [];
   if (!byDescriptor) return found;
-  const slice = new TimeSlice();
+  const sum = { slice: new TimeSlice(), most, paths: 0, maskedBytes: 0 };
   try {
     const places = new Set(given.roots.map(({ handle }) => handle.whereabouts()));
     for (const root of given.roots) {
@@ -40,7 +46,7 @@ export async function restrictedIn(given: CommandRoots): Promise<Restricted[]> {
       const isFree = (at: string) => given.isFreeForCommands(root, at);
       const state = isChangeable(given, root) ? "read-write" : "read-only";
       const at = root.handle.whereabouts();
-      if (!(await isWalked({ root, isFree, places, slice }, root.handle, at, state, found)))
+      if (!(await isWalked({ root, isFree, places, sum }, root.handle, at, state, found)))
         throw new Fault("permission_denied", { path: display(at) });
     }
     return found;
@@ -62,8 +68,16 @@ interface Walked {
   isFree(at: string): boolean;
   /** Where the roots are: one in another decides about itself and what is in it. */
   readonly places: ReadonlySet<string>;
+  readonly sum: WalkSum;
+}
+
+/** Of all roots together. */
+interface WalkSum {
   /** A tree may be large, and others are served meanwhile. */
   readonly slice: TimeSlice;
+  readonly most: number;
+  paths: number;
+  maskedBytes: number;
 }
 
 /** Adds what it finds, held. False if this user may not list the directory. */
@@ -74,11 +88,11 @@ async function isWalked(
   state: RootAccess,
   found: Restricted[],
 ): Promise<boolean> {
-  const { rules } = walked.root;
+  const { sum } = walked;
   const entries = entriesOf(directory);
   if (entries === undefined) return false;
   for (const entry of entries) {
-    if (walked.slice.isOver) await walked.slice.turn();
+    if (sum.slice.isOver) await sum.slice.turn();
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
     const place = under(at, name.toString("latin1"));
@@ -90,22 +104,34 @@ async function isWalked(
     if (handle === undefined) continue;
     const index = found.push(restricted(handle, isDirectory, state)) - 1;
     let shown: Restricted["seen"] = seen === "masked" ? state : seen;
-    if (seen === "masked" && !isDirectory)
-      shown = maskedText(rules, display(place), handle.address) ?? "nothing";
+    if (seen === "masked" && !isDirectory) shown = textShown(walked, display(place), handle);
     else if (isDirectory && (shown === "read-only" || shown === "read-write"))
       // One that cannot be listed is not shown: a command that knows the names in it, or opens it up, would see all.
       shown = (await isWalked(walked, handle, place, shown, found)) ? shown : "nothing";
     // A place that no path reaches cannot be covered by itself, so a directory above it is.
     const isTooDeep = found.length > index + 1 && place.length > longestBytes;
     if (isTooDeep) for (const below of found.splice(index + 1)) below[Symbol.dispose]();
-    if (seen !== state || shown === "nothing" || isTooDeep)
+    if (seen !== state || shown === "nothing" || isTooDeep) {
       found[index] = restricted(handle, isDirectory, isTooDeep ? "nothing" : shown);
-    else {
+      sum.paths++;
+      // Each is open, so the walk ends here: a hostile tree has any number of them.
+      if (sum.paths > sum.most)
+        throw new Fault("no_sandbox", { problem: { is: "too_many_paths", paths: sum.paths } });
+    } else {
       found.splice(index, 1);
       handle.close();
     }
   }
   return true;
+}
+
+/** The masked text of a file, unless it cannot be masked, or the texts together take too much room. */
+function textShown({ root, sum }: Walked, at: string, handle: Handle): Buffer | "nothing" {
+  if (sum.maskedBytes + handle.stat().size > mostMaskedBytes) return "nothing";
+  const text = maskedText(root.rules, at, handle.address);
+  if (text === undefined || sum.maskedBytes + text.length > mostMaskedBytes) return "nothing";
+  sum.maskedBytes += text.length;
+  return text;
 }
 
 /** The kernel takes paths of 4096 bytes; a name has up to 255, and the sandbox puts something in front. */

@@ -47,6 +47,15 @@ export interface WrittenRules {
   readonly policies: readonly (readonly PolicyRule[])[];
 }
 
+/** Where a root is now. One whose handle was closed had been opened a second time, and is named by its path. */
+function placeOf({ path, whereabouts }: Base): string {
+  try {
+    return whereabouts();
+  } catch {
+    return path;
+  }
+}
+
 const noPolicies: PolicySource = { current: () => [] };
 const mark = Buffer.from(placeholder);
 
@@ -77,7 +86,7 @@ export class Rules {
 
   get written(): WrittenRules {
     return {
-      bases: this.#bases.map(({ path, standsFor }) => ({ path, standsFor })),
+      bases: this.#bases.map(base => ({ path: placeOf(base), standsFor: base.standsFor })),
       policies: this.policies.map(({ rules }) => rules),
     };
   }

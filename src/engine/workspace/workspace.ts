@@ -17,7 +17,7 @@ import { refuseRevealing } from "./commit/rule-check.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
 import { type Attendance, attendanceAt, openedStore, openStore } from "./commit/store.ts";
-import { othersRecorded } from "./commit/unrecorded-commits.ts";
+import { othersOver, othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { EngineCaches } from "./engine-caches.ts";
@@ -26,7 +26,7 @@ import { OpenFile, openedAgain } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { announceCommand, announceSandbox, type RunningCommand } from "./footprint/running-commands.ts";
 import { type Grant, openRoots, partOf, refuseDecidingFiles, rootAt } from "./grant.ts";
-import { Handle } from "./handle.ts";
+import { display, Handle } from "./handle.ts";
 import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
@@ -262,27 +262,45 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * Tells all servers that a sandbox shows these directories, until the result is disposed of. Without rules, nothing
-   * is covered, and nothing is announced. Faults: `no_space`, `too_many_open_files`, `io`.
+   * Tells all servers that a sandbox shows these directories, until the result is disposed of. `hidden`: paths that it
+   * covers besides those of the rules. Where nothing is covered, nothing is announced. Faults: `no_space`,
+   * `too_many_open_files`, `io`.
    *
    * @internal
    */
-  announceSandbox(): Disposable {
+  announceSandbox(hidden: readonly string[] = []): Disposable {
     const nothing: Disposable = { [Symbol.dispose]() {} };
-    if (!this.hasRules) return nothing;
-    const roots = this.roots.map(({ path }) => path);
-    const shown = [...new Set(this.roots.map(({ rules }) => rules))].map(rules => ({
-      roots: this.roots.filter(root => root.rules === rules).map(({ path }) => path),
+    const places = this.roots.map(({ handle, rules }) => ({ at: display(handle.whereabouts()), rules }));
+    const roots = places.map(({ at }) => at);
+    const covered = hidden.filter(path => roots.some(root => isWithin(path, root)));
+    if (!this.hasRules && covered.length === 0) return nothing;
+    const shown = [...new Set(places.map(({ rules }) => rules))].map(rules => ({
+      roots: places.filter(place => place.rules === rules).map(({ at }) => at),
       rules: rules.written,
     }));
     try {
-      return system(stateDirectory, () => announceSandbox(this.stateFolder("sandboxes"), roots, shown));
+      const folder = this.stateFolder("sandboxes");
+      return system(stateDirectory, () => announceSandbox(folder, { roots, shown, hidden: covered }));
     } catch (error) {
       // Another server may still commit: it has its files open already.
       for (const code of ["no_space", "too_many_open_files", "io"] as const)
         if (Fault.is(error, code)) throw error;
       return nothing; // no server can commit where the state directory is missing or must not be written
     }
+  }
+
+  /**
+   * Resolves when the commits that had begun in these directories are over, in all servers. What was announced before is
+   * known to all others.
+   *
+   * @internal
+   */
+  async commitsOver(): Promise<void> {
+    const store = openedStore(this.#writing.state);
+    if (store === undefined) return; // nothing could be announced either
+    const roots = this.roots.map(({ handle }) => handle.whereabouts());
+    await store.departures.ownOver(roots);
+    await othersOver(store, roots);
   }
 
   /**

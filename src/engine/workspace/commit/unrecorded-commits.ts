@@ -39,6 +39,23 @@ export async function othersFlushed(store: Store, paths: readonly string[]): Pro
   await restarted(concerned, store, flushPatienceMs);
 }
 
+/**
+ * Resolves when no other process is about to put changes in place at these paths or below. A commit that has not got that
+ * far yet looks once more at what was announced.
+ */
+export async function othersOver({ state }: Store, paths: readonly string[]): Promise<void> {
+  let waiting = journalsOfOthers(state);
+  for (const until = clock() + flushPatienceMs; clock() < until; ) {
+    waiting = waiting.filter(({ folder, path }) => {
+      if (standing({ folder, path }) === undefined) return false;
+      const begun = commitsIn(path, state.key).filter(one => one.state === "commit" || one.state === "abort");
+      return reaches(begun, paths) && !isDead(join(folder, "owner"), socketsOf(state.path));
+    });
+    if (waiting.length === 0) return;
+    await new Promise(resolve => setTimeout(resolve, pollMs));
+  }
+}
+
 /** The journal may be gone with its process. */
 function commitsIn(journal: string, key: Buffer): JournalledCommit[] {
   return journalledCommits(system(stateDirectory, () => ifThere(() => readJournal(journal, key))) ?? []);

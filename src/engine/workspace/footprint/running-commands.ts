@@ -114,17 +114,20 @@ export interface ShownDirectories {
   readonly rules: WrittenRules;
 }
 
+export interface AnnouncedSandbox {
+  readonly roots: readonly string[];
+  readonly shown: readonly ShownDirectories[];
+  /** What it covers whatever the rules say. */
+  readonly hidden?: readonly string[];
+}
+
 /**
  * Tells all servers that a sandbox shows some directories, until it is disposed of. It covers files by mounts, and a
  * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile. What is
  * covered depends on the rules that the command's caller is under; others may be under other ones.
  */
-export function announceSandbox(
-  folder: string,
-  roots: readonly string[],
-  shown: readonly ShownDirectories[],
-): Disposable {
-  const { write, end } = announcement(folder, { roots, shown });
+export function announceSandbox(folder: string, sandbox: AnnouncedSandbox): Disposable {
+  const { write, end } = announcement(folder, sandbox);
   try {
     write();
   } catch (error) {
@@ -144,6 +147,21 @@ export interface RunningSandbox {
 
 /** By their announcements, which do not change. */
 const known = new LruMap<string, RunningSandbox>(1000);
+/** By what was written. Many commands run under the same rules, and compiled rules remember what they decided. */
+const views = new LruMap<string, readonly RulesView[]>(16);
+
+interface RulesView {
+  readonly roots: readonly string[];
+  readonly rules: Rules;
+}
+
+function viewsOf(shown: readonly ShownDirectories[]): readonly RulesView[] {
+  const key = JSON.stringify(shown);
+  const read = views.get(key) ?? shown.map(({ roots, rules }) => ({ roots, rules: Rules.read(rules) }));
+  views.set(key, read);
+  return read;
+}
+
 /** The folders of announcements in which there was none. */
 const empty = new Map<string, DirectoryStamp>();
 
@@ -163,13 +181,15 @@ export function runningSandboxes(state: string): readonly RunningSandbox[] {
 
 function sandboxAt(path: string, name: string): RunningSandbox | undefined {
   const read = (): RunningSandbox | undefined => {
-    const { roots, shown } = announcedIn(path);
-    const views = shown?.map(one => ({ roots: one.roots, rules: Rules.read(one.rules) }));
+    const { roots, shown, hidden = [] } = announcedIn(path);
+    const under = shown && viewsOf(shown);
+    const covered = new Set(hidden);
     const sandbox: RunningSandbox = {
       name,
       roots,
       covers(at, own) {
-        return (views ?? [{ roots, rules: own }]).some(
+        if (covered.has(at)) return true;
+        return (under ?? [{ roots, rules: own }]).some(
           view => view.roots.some(root => isWithin(at, root)) && view.rules.isCovered(at, view.roots),
         );
       },
@@ -187,6 +207,7 @@ interface Announced {
   readonly connection?: string | undefined;
   /** Of a sandbox. */
   readonly shown?: readonly ShownDirectories[] | undefined;
+  readonly hidden?: readonly string[] | undefined;
 }
 
 function announcement(folder: string, announced: Announced) {
