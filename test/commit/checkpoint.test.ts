@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
+import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { errno, watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
 
@@ -77,3 +78,31 @@ it("of many commits that failed and could not be rolled back at first, none is f
   expect(fixture.text("a")).toBe("A\n");
   await emptied(fixture);
 });
+
+it("while a checkpoint waits for the disk, commits are recorded all the same, and more of them begin", async () => {
+  const names = Array.from({ length: 200 }, (_, i) => `file-${i}`);
+  using fixture = new Fixture(Object.fromEntries(names.map(name => [name, "old\n"])));
+  for (const text of ["first\n", "second\n"]) {
+    // The first flush of each journal includes the directories above it.
+    await fixture.commit([fixture.write("file-0", text)]);
+    await emptied(fixture);
+  }
+  let open = () => {};
+  const gate = new Promise<void>(resolve => {
+    open = resolve;
+  });
+  const { flushLater } = sys;
+  sys.flushLater = async fd => {
+    await gate;
+    await flushLater(fd);
+  };
+  try {
+    await Promise.all(names.map(name => fixture.commit([fixture.write(name, `${name}\n`)])));
+    for (const name of names) expect(fixture.text(name)).toBe(`${name}\n`);
+  } finally {
+    open();
+    sys.flushLater = flushLater;
+  }
+  await emptied(fixture);
+  expect(fixture.workspace.archive.changes.ids().length).toBe(202);
+}, 60_000);

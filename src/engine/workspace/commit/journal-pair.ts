@@ -8,7 +8,7 @@
 //
 // This happens after the answer, and the backlog is bounded: commits that arrive faster than they can be recorded, or
 // than their old content can be removed, wait. Otherwise memory would grow, and a caller that asks about history would
-// wait for all of them.
+// wait for all of them. Where commits wait, the other journal's are recorded while a checkpoint waits for the disk.
 //
 // Where the archive has no room, commits stay in the backlog with their old content: their answers have promised undo.
 // Once the backlog is full, new commits are refused instead (`no_space`).
@@ -102,7 +102,8 @@ export class JournalState {
 
   /** Keeps of a commit that was recorded what it takes to remove its old content. */
   keepRecorded(journalled: JournalledCommit): void {
-    this.recorded.add({ ...journalled, blob: noBytes, contents: undefined });
+    const intent = { ...journalled.intent, earlier: [] };
+    this.recorded.add({ ...journalled, intent, blob: noBytes, contents: undefined });
   }
 
   /** Forgets a commit that was recorded. */
@@ -146,6 +147,9 @@ export class JournalPair {
   #retryTimer: NodeJS.Timeout | undefined;
   #retryMs = retryMs;
   #running: Promise<void> | undefined;
+  /** The recordings so far, which take turns: no commit is recorded twice at a time. */
+  #recorded: Promise<void> = Promise.resolve();
+  #recordingBeside: Promise<void> | undefined;
   readonly #tries = new WeakMap<JournalledCommit, number>();
   /** How many commits were recorded, dropped or given up, and the callers waiting for that. */
   #progress = 0;
@@ -171,18 +175,46 @@ export class JournalPair {
   /** The journal for a commit that begins, when there is room for one more. Faults: `no_space`. */
   async enter(): Promise<JournalState> {
     // An archive that fails for another reason than a full disk does not block writes.
-    for (let futile = 0; futile < 2 && this.#isBehind; ) {
-      const before = this.#progress;
-      void this.checkpoint();
-      await new Promise<void>(resolve => this.#eased.push(resolve));
-      if (this.#progress === before) futile++;
-    }
+    for (let futile = 0; futile < 2 && this.#isBehind; ) if (!(await this.#madeProgress())) futile++;
     const { noRoom } = this.#states.find(one => one.noRoom !== undefined) ?? {};
     if (noRoom !== undefined && this.#isBehind) throw faultOf(noRoom, stateDirectory);
     const journalState = this.#states[this.#current === 0 ? 0 : 1];
     journalState.open++;
     journalState.isWritten = true;
     return journalState;
+  }
+
+  /** Waits like a commit that begins. Others may begin meanwhile. */
+  async room(): Promise<void> {
+    for (let futile = 0; futile < 2 && this.#isBehind; ) if (!(await this.#madeProgress())) futile++;
+  }
+
+  /** Works on the backlog, and resolves when some of it may be done. */
+  async #madeProgress(): Promise<boolean> {
+    const before = this.#progress;
+    const eased = new Promise<void>(resolve => this.#eased.push(resolve));
+    void this.checkpoint();
+    this.#recordBeside();
+    await eased;
+    return this.#progress > before;
+  }
+
+  /**
+   * Records what waits in both journals. A checkpoint that flushes one of them records nothing, and commits would wait for
+   * the disk. What fails is left to the checkpoint.
+   */
+  #recordBeside(): void {
+    const record = async () => {
+      for (let before = -1; before < this.#progress && this.#eased.length > 0; ) {
+        before = this.#progress;
+        for (const journalState of this.#inOrder()) await this.#record(journalState, false);
+      }
+    };
+    this.#recordingBeside ??= record()
+      .catch(() => {})
+      .finally(() => {
+        this.#recordingBeside = undefined;
+      });
   }
 
   /** Whether a commit is still waiting because the archive had no room for it. */
@@ -224,6 +256,7 @@ export class JournalPair {
 
   leave(journalState: JournalState): void {
     journalState.open--;
+    if (this.#eased.length > 0) this.#recordBeside();
     this.#schedule();
   }
 
@@ -301,8 +334,17 @@ export class JournalPair {
     return changesOf(intent).filter(({ id }) => this.#archive.changes.recorded(id) === undefined);
   }
 
-  /** The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened. */
-  async #record(journalState: JournalState): Promise<void> {
+  /**
+   * The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened.
+   * `mayGiveUp`: whether this counts as a try.
+   */
+  #record(journalState: JournalState, mayGiveUp = true): Promise<void> {
+    const recorded = this.#recorded.then(() => this.#recordInTurn(journalState, mayGiveUp));
+    this.#recorded = recorded.catch(() => {});
+    return recorded;
+  }
+
+  async #recordInTurn(journalState: JournalState, mayGiveUp: boolean): Promise<void> {
     let noRoom: unknown;
     for (const journalled of [...journalState.waiting]) {
       try {
@@ -313,6 +355,7 @@ export class JournalPair {
           noRoom = error;
           continue;
         }
+        if (!mayGiveUp) continue;
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
         if (tries < mostTries || (isShortage(error) && journalState.waiting.length < mostUndropped)) continue;

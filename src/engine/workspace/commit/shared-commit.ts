@@ -52,6 +52,7 @@ export class SharedCommit {
     const [target] = changes.targets;
     if (first === undefined || target === undefined || !isShareable(options)) return undefined;
     if (store.volatile || first.length > inlineBytes) return undefined;
+    await store.journals.room(); // meanwhile more edits may come
     const joined = new JoinedEdits(target.key);
     if (joined.next === undefined) return undefined;
     const shared = new SharedCommit(changes, first, options.by ?? anonymous, joined);
