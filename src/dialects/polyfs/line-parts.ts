@@ -27,6 +27,8 @@ export interface LinedText {
   /** Bytes of the whole text. */
   readonly size: number;
   readonly structure: () => Promise<Structure>;
+  /** Called with a page that ends where the text does: it is the same each time. */
+  readonly keep?: (page: string) => void;
 }
 
 export class LineParts {
@@ -67,6 +69,7 @@ export class LineParts {
       );
     }
     const page = this.#page([]);
+    if (!page.cut) this.#text.keep?.(page.text);
     if (!page.cut || offset !== 1 || languageOf(this.#text.path, this.#text.body) === undefined)
       return page.text;
     const structure = await this.#text.structure();

@@ -42,13 +42,16 @@ export async function readLines(
   const { since } = reading;
   if (since !== undefined && sameVersion(since, version))
     return `${headLine(file.given, text, version, { as })}\nunchanged`; // the text need not be decoded
+  const isAll = parts.every(isWhole);
+  const how = `${reading.offset} ${reading.limit} ${reading.numbers} ${room}`;
+  if (isAll && since === undefined && !reading.outline && read.shown.how === how) return read.shown.text;
   const total = read.index().count("terminated");
   const head = read.head();
   const size = text.bytes.length;
   const lined = { path: text.path, body: text.body, head, index: read.index(), total, size, structure };
-  const isAll = parts.every(isWhole);
   if (since === undefined || !isAll) {
-    const content = new LineParts(lined, reading, room);
+    const keep = (page: string) => Object.assign(read.shown, { how, text: page });
+    const content = new LineParts({ ...lined, keep }, reading, room);
     return await (isAll ? content.whole() : content.some(parts));
   }
   const old = await contentOf(past(), since);

@@ -10,7 +10,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { readableText } from "./documents.ts";
 import { headLine } from "./text-file.ts";
 
-/** What is kept for a workspace, in bytes of files; their texts take as much again. */
+/** What is kept for a workspace, in bytes of files; their texts and pages take twice as much again. */
 const maxKeptBytes = 1024 * 1024;
 /** The largest text that is kept. */
 export const mostTextBytes = 256 * 1024;
@@ -23,6 +23,14 @@ export interface ReadText {
   readonly version: string;
   readonly index: () => LineIndex;
   readonly head: () => string;
+  /** The last such page. */
+  readonly shown: ShownPage;
+}
+
+/** A page that ends where the text does, and how it was asked for. */
+interface ShownPage {
+  how: string;
+  text: string;
 }
 
 interface KeptText extends ReadText {
@@ -60,7 +68,8 @@ async function made(
   const version = remember(workspace, path, bytes, hash);
   const index = once(() => new LineIndex(text.body));
   const head = once(() => headLine(given, text, version, { as, lines: index().count("terminated") }));
-  const read = { given, encoding, bytes, hash, text, as, version, index, head };
+  const shown = { how: "", text: "" };
+  const read = { given, encoding, bytes, hash, text, as, version, index, head, shown };
   recent.keep(path, read);
   return read;
 }

@@ -67,6 +67,20 @@ describe("read_file", () => {
     expect(said.split("\n").slice(1)).toEqual(["one", "two", "three"]);
   });
 
+  it("shows a text that is read again as each call asks for it", async () => {
+    const says = (more: object) => server.says("read_file", { path: "a.txt", ...more });
+    const whole = await says({});
+    const [head] = whole.split("\n");
+    for (const round of [1, 2]) {
+      expect({ round, said: await says({}) }).toEqual({ round, said: whole });
+      expect(await says({ numbers: false })).toBe(`${head}\none\ntwo\nthree\n`.trimEnd());
+      expect(await says({ offset: 3 })).toBe(`${head}\n3: three\n[lines 3-3 of 3]`);
+      expect(await says({ limit: 1 })).toMatch(/^.*\n1: one\n\[lines 1-1 of 3; go on with offset=2\]$/);
+      expect(await says({ since: "v:000000000000" })).toContain("is no longer known");
+      expect(await server.says("read_file", { path: "a.txt:2-2" })).toBe(`${head}\n[lines 2-2 of 3]\n2: two`);
+    }
+  });
+
   it("gives 2,000 lines and says how to go on, and going on gives the rest", async () => {
     const lines = (await server.says("read_file", { path: "many.txt" })).split("\n");
     expect(lines).toHaveLength(2002);
