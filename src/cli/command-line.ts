@@ -56,7 +56,7 @@ function isOwn(spelling: string, { own }: OwnWords): boolean {
 
 function takeOwn(spelling: string, given: string | undefined, words: OwnWords, rest: Iterator<string>): void {
   const name = spelling.slice(2);
-  if (words.own[name]) words.option(name, given ?? following(spelling, rest));
+  if (words.own[name]) words.option(name, filled(given ?? following(spelling, rest), spelling));
   else if (given === undefined) words.option(name, "");
   else throw new UsageError(`${spelling} takes no value`);
 }
@@ -83,6 +83,11 @@ function following(spelling: string, rest: Iterator<string>): string {
   const { value, done } = rest.next();
   if (done || value.startsWith("--")) throw new UsageError(`${spelling} needs a value`);
   return value;
+}
+
+function filled(text: string, spelling: string): string {
+  if (text === "") throw new UsageError(`${spelling} needs a value`);
+  return text;
 }
 
 function isNegatable(option: Option): boolean {

@@ -109,7 +109,7 @@ it("a file that never ends is not read to its end", () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining("File too large: /dev/zero")]);
 });
 
-it("an option or an argument that the verb of a command does not take is refused", () => {
+it("an option or an argument that has no effect in a command is refused", () => {
   for (const [line, said] of [
     ["policy schema extra", 'unexpected argument: "extra"'],
     ["policy test one two", 'unexpected argument: "two"'],
@@ -119,6 +119,10 @@ it("an option or an argument that the verb of a command does not take is refused
     ["store list --grace 7d --store s", "--grace has no effect with polyfs store list"],
     ["store gc s --store s", 'unexpected argument: "s"'],
     ["workspace list --from main --workspaces w", "--from has no effect with polyfs workspace list"],
+    ["revoke a.txt --all", "name either a grant or a path, or give --all"],
+    ["history --json --diff", "--diff has no effect with --json"],
+    ["call list_roots --json --text", "--json and --text exclude each other"],
+    ["setup cursor . --print --name=", "--name needs a value"],
     ["workspace drop task --json --workspaces w", "--json has no effect with polyfs workspace drop"],
   ] as const) {
     const { code, stderr } = polyfs(line.split(" "), { cwd: tree() });

@@ -67,6 +67,7 @@ export const callTool = command({
   most: 2,
   async run({ operands: [name, json = "{}"], own, config: given, line }) {
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
+    if (own.has("json") && own.has("text")) throw new UsageError("--json and --text exclude each other");
     const params = parse(json === "-" ? await standardInput() : json);
     const dialect = await chooseDialect(given.dialect);
     const { config, workspaces } = await servedBy(given, dialect, logOf(given));

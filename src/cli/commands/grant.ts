@@ -84,7 +84,8 @@ export const revoke = command({
   examples: [["polyfs revoke 3f9a1c2b", "revoke one grant"]],
   most: 1,
   async run({ operands: [which], own }) {
-    if (which === undefined && !own.has("all")) throw new UsageError("name a grant or a path, or give --all");
+    if ((which === undefined) !== own.has("all"))
+      throw new UsageError("name either a grant or a path, or give --all");
     const file = grantsFile(process.env);
     using _ = await claimFile(file);
     const before = readGrants(file);

@@ -35,6 +35,7 @@ export const history = command({
   ],
   most: 1,
   async run({ operands: [named = "."], own, config }) {
+    if (own.has("json") && own.has("diff")) throw new UsageError("--diff has no effect with --json");
     const shown = openPast(config, resolve(fromHome(named)), { reveal: own.has("reveal") });
     const at = resolve(fromHome(named));
     // Writable, so that the commits of a killed server are recovered and shown.
