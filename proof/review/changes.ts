@@ -89,7 +89,7 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
     await page.getByRole("button", { name: "Undo src/c.ts", exact: true }).click();
     const dialog = page.getByRole("dialog");
     await dialog
-      .getByText(/in the way/)
+      .getByText(/conflict/)
       .first()
       .waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();

@@ -38,7 +38,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
     await card.getByRole("button", { name: "Allow once" }).click();
     same((await call).failed, false, "the call failed");
     await becomes(() => fixture.read("migrations/1.sql"), "uno\n", "migrations/1.sql");
-    await page.getByText("Nothing to answer").waitFor();
+    await page.getByText("No questions").waitFor();
   });
 
   await tally.attempt("question: denied with a sentence, which the agent gets", async () => {

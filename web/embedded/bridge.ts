@@ -26,7 +26,7 @@ export class Bridge {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(new Error("The client does not answer."));
+        reject(new Error("The client does not respond."));
       }, patienceMs);
       const settled = () => clearTimeout(timer);
       this.#waiting.set(id, {

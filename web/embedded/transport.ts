@@ -20,7 +20,7 @@ export class EmbeddedServer {
     if (body === undefined && what === "session") return session;
     if (body === undefined && what === "changes")
       return id === undefined ? await this.#list(searchParams) : await this.#detail(id);
-    throw new RequestError(404, { error: "not_found", message: "This is not there inside a client." });
+    throw new RequestError(404, { error: "not_found", message: "This is not available inside a client." });
   };
 
   async #list(query: URLSearchParams): Promise<ChangeList> {
@@ -42,7 +42,7 @@ export class EmbeddedServer {
     if (change?.id !== id)
       throw new RequestError(404, {
         error: "unknown_change",
-        message: "The list has grown: choose the change again.",
+        message: "The list has changed: select the change again.",
       });
     const sum = (key: "added" | "removed") => files.reduce((total, file) => total + (file[key] ?? 0), 0);
     return {

@@ -34,7 +34,7 @@ export function Failed({ message, again }: { readonly message: string; readonly 
   return (
     <div class="state" role="alert">
       <Alert size={36} />
-      <h2>That did not work</h2>
+      <h2>Something went wrong</h2>
       <p>{message}</p>
       <button type="button" class="button" onClick={again}>
         Try again

@@ -16,7 +16,7 @@ export function addQuestion(question: Question): void {
   const known = questions.value ?? [];
   if (known.some(({ id }) => id === question.id)) return;
   questions.value = [...known, question];
-  announce(`${question.agent.client} asks whether ${question.tool} may go on`);
+  announce(`${question.agent.client} asks for approval: ${question.tool}`);
 }
 
 const outcomes = {

@@ -52,7 +52,7 @@ async function overHttp(route: string, body?: unknown, signal?: AbortSignal): Pr
     response = await fetch(route, init);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new RequestError(0, { error: "offline", message: "The server does not answer." });
+    throw new RequestError(0, { error: "offline", message: "The server does not respond." });
   }
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok) return answer;

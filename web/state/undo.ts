@@ -40,7 +40,7 @@ export async function undo(request: UndoRequest, what: string): Promise<void> {
       lastUndo.value = changes;
       announce(
         changes.length === 0
-          ? `Nothing was left to undo of ${what}`
+          ? `Nothing left to undo in ${what}`
           : `Undid ${what} (${counted(files.length, "file")})`,
         "good",
       );

@@ -21,8 +21,8 @@ export function ChangeDetail() {
   return (
     <section class="pane detail" aria-label="Difference" id="detail" tabIndex={-1}>
       {chosen === undefined ? (
-        <Empty icon={<Pages size={36} />} title="Nothing chosen">
-          <p>Choose a task or a change in the list to see what it did to your files.</p>
+        <Empty icon={<Pages size={36} />} title="Nothing selected">
+          <p>Select a task or a change in the list to see what it did to your files.</p>
         </Empty>
       ) : (
         <When of={detail.current.value} what="the difference" again={refreshDetail}>
@@ -54,8 +54,8 @@ function Shown({ shown }: { readonly shown: Detail }) {
           <Empty icon={<Check size={36} />} title="No difference">
             <p>
               {untilNow.value
-                ? "What is on the disk now is what was there before the task."
-                : "Nothing is left of it: it was undone, or it changed nothing."}
+                ? "The files on disk are as they were before the task."
+                : "Nothing to show: it was undone, or it changed nothing."}
             </p>
           </Empty>
         )}

@@ -4,7 +4,7 @@ import { isHelpOpen } from "../state/keys.ts";
 
 const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["j", "k"], "Next, previous: in the list, or from hunk to hunk where the difference has the focus"],
-  [["Enter"], "Open what is chosen: a task, a change, the difference"],
+  [["Enter"], "Open the selected task, change or difference"],
   [["→", "←"], "Show or hide the files of a task"],
   [["Esc"], "Back to the list"],
   [["u"], "Undo the hunk, the file, the change or the task that has the focus"],
@@ -12,7 +12,7 @@ const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["t"], "On a question: allow for this task"],
   [["d"], "On a question: deny"],
   [["c"], "Write a note on the hunk"],
-  [["z"], "Take the last undo back"],
+  [["z"], "Revert the last undo"],
   [["v"], "Unified, or side by side"],
   [["/"], "Search everything that was changed"],
   [["1", "2", "3", "4"], "Now, Changes, Questions, Notes"],

@@ -33,7 +33,7 @@ export function Now() {
             Refused or failed
           </button>
           <button type="button" class="button" aria-pressed={held.value !== undefined} onClick={toggleHold}>
-            {held.value === undefined ? "Hold" : `Go on (${held.value.length} new)`}
+            {held.value === undefined ? "Pause" : `Resume (${held.value.length} new)`}
           </button>
         </div>
       </header>

@@ -28,14 +28,12 @@ export function Questions() {
       <div class="page">
         <header>
           <h1>Questions</h1>
-          <p class="muted">
-            A rule of the policy asks before a call goes on. A question without an answer is a no.
-          </p>
+          <p class="muted">A policy rule asks before a call continues. No answer means no.</p>
         </header>
         <When of={questions.current.value} what="questions" again={() => void loadQuestions()}>
           {all =>
             all.length === 0 ? (
-              <Empty icon={<Mark size={36} />} title="Nothing to answer">
+              <Empty icon={<Mark size={36} />} title="No questions">
                 <p>When a rule says “ask”, the call waits here for your answer while this page is open.</p>
               </Empty>
             ) : (

@@ -27,12 +27,12 @@ function Asked({ request, what, result }: PendingUndo) {
     pendingUndo.value = undefined;
   };
   return (
-    <Dialog title={isBlocked ? `Later edits are in the way of ${what}` : `Undo ${what}?`} onClose={close}>
+    <Dialog title={isBlocked ? `Later edits conflict with undoing ${what}` : `Undo ${what}?`} onClose={close}>
       {isBlocked ? (
         <>
           <p>
-            Nothing was changed. These places were edited again since, so taking the change back would lose
-            that work.
+            Nothing was changed. These places were edited again since, so undoing the change would lose that
+            work.
           </p>
           <ul class="plain-list">
             {collisions.slice(0, most).map(collision => (
@@ -44,7 +44,7 @@ function Asked({ request, what, result }: PendingUndo) {
         <>
           <p class="muted">
             {files.length === 0
-              ? "Nothing is left of it: all is as it was before."
+              ? "Nothing left to undo: the files are as they were before."
               : `This changes ${counted(files.length, "file")}. It is recorded as a change of its own and can be undone.`}
           </p>
           {files.slice(0, most).map(file => (
