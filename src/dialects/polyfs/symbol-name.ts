@@ -65,25 +65,27 @@ export async function choiceOf(files: readonly NameInFile[], at: Declaration, na
     );
   const { body } = file.text;
   const lines = new LineIndex(body);
-  const starts = at.full === name ? undefined : await declaredAs(file, at.full);
+  const starts = await declaredAs(file, at.full);
+  const isThere = (start: number) => {
+    const line = lines.lineAt(start);
+    if (at.line !== undefined && line !== at.line) return false;
+    return at.column === undefined || start - lines.start(line) + 1 === at.column;
+  };
+  const inTheWay = (what: string) =>
+    refused(
+      `the uses of ${at.full} in ${file.path.given} cannot be distinguished from those of ${what}`,
+      `Rename it with edit_file, place by place, or all of them with match: regex, old: ${wholeName(name)}`,
+    );
   return declared => {
     const inFile = declared.filter(one => one.file === index);
-    const fitting = inFile.filter(({ start }) => {
-      const line = lines.lineAt(start);
-      if (at.line !== undefined && line !== at.line) return false;
-      if (at.column !== undefined && start - lines.start(line) + 1 !== at.column) return false;
-      return starts === undefined || starts.has(start);
-    });
+    const fitting = inFile.filter(({ start }) => isThere(start) && (at.full === name || starts.has(start)));
     const outer = at.line === undefined ? fitting.filter(({ top }) => top) : [];
     const best = outer.length > 0 ? outer : fitting;
     const [chosen] = best;
+    if (chosen === undefined && [...starts].some(isThere)) throw inTheWay(`other members named ${name}`);
     if (chosen === undefined)
       throw new Fault("unknown_symbol", { path: at.given, symbol: at.full, nearest: [] });
-    if (!chosen.distinct)
-      throw refused(
-        `the uses of ${at.full} in ${file.path.given} cannot be distinguished from those of another ${name} there`,
-        `Rename it with edit_file, place by place, or all of them with match: regex, old: ${wholeName(name)}`,
-      );
+    if (!chosen.distinct) throw inTheWay(`another ${name} there`);
     if (best.length > 1 && !isOneSymbol(best)) throw severalDeclared(files, name, best);
     return chosen;
   };

@@ -831,6 +831,18 @@ describe("a name as an assignment writes it", () => {
     expect(second).toMatch(/: 5-5, 6-6$/);
   });
 
+  it("is not said to be missing where only its uses cannot be told from those of others", async () => {
+    fixture.reset({ "d.js": "const proto = (module.exports = {\n  look() {\n    return 1;\n  },\n});\n" });
+    const params = { paths: ["d.js"], new: "see", match: "name" };
+    for (const old of ["d.js#look", "d.js#proto.look", "d.js:2#look"]) {
+      const [first, second] = await server.refuses("replace_in_files", { ...params, old });
+      expect(first).toContain("in d.js cannot be distinguished from those of other members named look");
+      expect(second).toContain("match: regex");
+    }
+    const [none] = await server.refuses("replace_in_files", { ...params, old: "d.js:3#look" });
+    expect(none).toBe("not_found: d.js declares no look");
+  });
+
   it("may be the name of an assigned class itself, for reading, editing and renaming", async () => {
     const assigned =
       "module.exports = class Application extends Base {\n  inspect() {\n    return 1;\n  }\n};\n";
