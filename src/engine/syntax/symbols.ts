@@ -43,10 +43,11 @@ function named(declared: readonly Declared[], wanted: string): Declared[] {
 
 /** The same for a name as an assignment writes it, which is also how an outline shows it: `A.prototype.b`. */
 function asAssigned(declared: readonly Declared[], wanted: string): Declared[] {
+  const isWritten = ({ head }: Declared) => head.replace(/\s*=.*$/s, "").replace(/\s+/g, "") === wanted;
   const name = declaredName(wanted);
-  if (name === wanted) return [];
+  if (name === wanted) return declared.filter(isWritten);
   const found = named(declared, name);
-  const written = found.filter(({ head }) => head.replace(/\s*=.*$/s, "").replace(/\s+/g, "") === wanted);
+  const written = found.filter(isWritten);
   return written.length > 0 ? written : found;
 }
 

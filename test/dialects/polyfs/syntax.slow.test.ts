@@ -847,8 +847,15 @@ describe("a name as an assignment writes it", () => {
     const assigned =
       "module.exports = class Application extends Base {\n  inspect() {\n    return 1;\n  }\n};\n";
     const rename = { paths: ["c.js"], old: "c.js#Application.inspect", new: "look", match: "name" };
-    fixture.reset({ "c.js": assigned });
-    expect(await server.says("read_file", { path: "c.js#Application" })).toContain(" · lines 1-5]\n");
+    fixture.reset({ "c.js": assigned, "e.js": "ns.held = class Held {\n  look() {}\n};\n" });
+    expect(await server.says("read_file", { path: "e.js#Held.look" })).toContain(" · lines 2-2]\n");
+    for (const symbol of ["Application", "module.exports"])
+      expect(await server.says("read_file", { path: `c.js#${symbol}` })).toContain(" · lines 1-5]\n");
+    for (const [pattern, line] of [
+      ["Application", "1: module.exports = "],
+      ["Application.inspect", "2:   inspect() { ‹ Application 1-5"],
+    ])
+      expect(await server.says("search_text", { pattern, kind: "definition" })).toContain(`\n${line}`);
     expect(await server.says("read_file", { path: "c.js#Application.inspect" })).toContain(" · lines 2-4]\n");
     await server.says("replace_in_files", rename);
     const edit = { symbol: "Application.look", new: "look() {}" };

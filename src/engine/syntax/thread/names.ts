@@ -71,9 +71,12 @@ function scriptName(node: Node): Name | undefined {
   }
   if (node.type === "assignment_expression") {
     const left = node.childForFieldName("left");
-    if (left?.type !== "member_expression" || !functions.test(node.childForFieldName("right")?.type ?? ""))
-      return undefined;
+    const right = node.childForFieldName("right");
+    if (left?.type !== "member_expression" || !functions.test(right?.type ?? "")) return undefined;
     const written = left.text.replace(/\s+/g, "");
+    // What a module exports as a whole is called by its own name.
+    const own = written === "module.exports" && right !== null && field(right);
+    if (own) return own;
     const text = declaredName(written);
     const last = left.childForFieldName("property") ?? left;
     return { text, start: last.startIndex, end: last.endIndex };
