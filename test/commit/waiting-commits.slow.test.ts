@@ -60,6 +60,21 @@ describe("a commit in two directories, of which the next server may write to one
     expect(processes()).toHaveLength(1); // that of this process
   });
 
+  it("is restored there once, and not over what a program has written since", () => {
+    run("writesTogether", "a/x,b/x");
+    fixture.put("a/x", "0");
+    fixture.put("b/x", "0");
+    reboot(fixture);
+    recover("a");
+    expect(fixture.text("a/x")).toBe("a/x");
+    rmSync(join(fixture.inside, "a/x"));
+    fixture.put("a/x", "0");
+    recover("a");
+    expect(fixture.text("a/x")).toBe("0");
+    recover("a", "b");
+    expect(fixture.tree()).toMatchObject({ "a/x": "0", "b/x": "b/x" });
+  });
+
   it("keeps no locks once nothing is left to do there", async () => {
     run("writesTogether", "a/x,b/x");
     using workspace = open("a");

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type FoundDirectory, HeldDirectories } from "../disk/held-directories.ts";
 import { namesIn } from "../disk/if-there.ts";
+import { sys } from "../disk/syscalls.ts";
 import { isTemporaryName } from "../disk/temporary.ts";
 import { DiskAway, type OpenDirectories } from "./granted-directories.ts";
 import { Journal, readJournal } from "./journal.ts";
@@ -100,6 +101,24 @@ function noteSettled(folder: string, commits: readonly JournalledCommit[], key: 
     marks.flushNow();
   } finally {
     marks.close();
+  }
+}
+
+/**
+ * Notes in which places commits are complete that have to wait for others. What is there is not repeated again: a program
+ * may have given a file its old content since.
+ */
+export function noteRestored(folder: string, commits: readonly JournalledCommit[], key: Buffer): void {
+  for (const { intent, restored = new Set<number>() } of commits) {
+    const file = join(folder, `journal-restored-${intent.id}-${restored.size}`);
+    if (restored.size === 0 || sys.lstat(file) !== undefined) continue;
+    const marks = new Journal(file, lastGeneration, key);
+    try {
+      marks.append({ is: "restored", id: intent.id, places: [...restored] });
+      marks.flushNow();
+    } finally {
+      marks.close();
+    }
   }
 }
 

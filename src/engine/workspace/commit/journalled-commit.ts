@@ -5,6 +5,7 @@
 //   "abort"   failed: roll it back
 //   "done"    only old content is left to remove, and files to flush
 //   "settled" a process that recovered it has finished
+// A recovery that had to wait for some of its directories says in which others it has finished ("restored").
 import { isAbsolute } from "node:path";
 import type { TemporaryNames } from "../archive/log.ts";
 import { type PendingRecord, type Taken, withTaken } from "../archive/pending-record.ts";
@@ -63,7 +64,8 @@ export type CommitMark =
     }
   | { readonly is: "abort"; readonly id: string }
   | { readonly is: "done"; readonly id: string }
-  | { readonly is: "settled"; readonly id: string };
+  | { readonly is: "settled"; readonly id: string }
+  | { readonly is: "restored"; readonly id: string; readonly places: readonly number[] };
 
 /** A commit as a journal describes it. */
 export interface JournalledCommit {
@@ -73,6 +75,8 @@ export interface JournalledCommit {
   state: "staged" | "commit" | "abort" | "done" | "settled";
   /** Whether all that it put in place is on the disk: a later commit may have moved or removed it since. */
   flushed?: boolean;
+  /** The places in which nothing is left to be repeated after a power cut. */
+  readonly restored?: Set<number>;
   /** The directories that it has made, in the process that made them. */
   readonly made?: StepContext["made"];
   /** Its directories, while it waits in the process that made it. */
@@ -85,10 +89,15 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
   const commits = new Map<string, JournalledCommit>();
   for (const { body, blob } of records) {
     const entry = body as JournalEntry | CommitMark | { is: "start" };
-    if (entry.is === "intent") commits.set(entry.id, { intent: entry, blob, inodes: [], state: "staged" });
+    if (entry.is === "intent")
+      commits.set(entry.id, { intent: entry, blob, inodes: [], state: "staged", restored: new Set() });
     if (entry.is === "start" || entry.is === "intent") continue;
     const journalled = commits.get(entry.id);
     if (journalled === undefined) continue;
+    if (entry.is === "restored") {
+      for (const place of entry.places) journalled.restored?.add(place);
+      continue;
+    }
     if (entry.is === "commit") {
       const { intent } = journalled;
       journalled.inodes = entry.inodes;

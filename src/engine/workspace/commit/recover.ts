@@ -18,7 +18,7 @@ import { bootId } from "../disk/process-identity.ts";
 import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Root } from "../root.ts";
-import { estateIn, leave } from "./dead-process.ts";
+import { estateIn, leave, noteRestored } from "./dead-process.ts";
 import { DiskAway, NotGranted, type OpenDirectories, openGranted } from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut, pathOf } from "./power-cut.ts";
@@ -82,14 +82,16 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedD
     }
   }
   const recorded = succeeds(() => archive.flushNow());
-  const done = estates.map(({ settled, unflushed }) => {
+  const done = estates.map(({ folder, settled, over, unflushed }) => {
     // The journal and old content stay until the archive is on the disk.
     const cleared = recorded
       ? settled.filter(journalled =>
           succeeds(() => removeLeftovers(journalled, { archive, unflushed, outage, open })),
         )
       : [];
-    return succeeds(() => unflushed.flushNow()) ? cleared : [];
+    if (!succeeds(() => unflushed.flushNow())) return [];
+    succeeds(() => noteRestored(folder, [...over], state.key));
+    return cleared;
   });
   // No journal goes before all that is here is done: the others may need it (power-cut.ts).
   const isAllDone = estates.every(
@@ -170,7 +172,9 @@ export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unf
     const there = intent.steps.filter(step => placesOf(step).every(place => places.isThere(place)));
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
-  if (waits !== undefined) throw waits;
+  if (waits === undefined) return;
+  for (const [place] of intent.places.entries()) if (places.isThere(place)) journalled.restored?.add(place);
+  throw waits;
 }
 
 function isMarked({ state }: JournalledCommit): boolean {
@@ -240,6 +244,7 @@ function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage
   for (const [i, step] of intent.steps.entries()) {
     const entry = step.do === "move" ? step.to : step.at;
     if (!scene.places.isThere(entry.place)) continue;
+    if (journalled.restored?.has(entry.place)) continue;
     const isOvertaken = step.do !== "make" && outage?.isOvertaken(pathOf(entry, intent.places), intent);
     if (!isOvertaken && canRedo(step, i, scene)) redo(step, i, scene);
     else if (placesOf(step).every(one => scene.places.isThere(one))) removeOldName(step, i, scene);
