@@ -51,6 +51,19 @@ describe("polyfs undo and polyfs redo", () => {
     expect(textOf(here)).toBe("one\ntwo\nthree\n");
   });
 
+  it("know the last change of a server that was killed with the answer", async () => {
+    const here = project();
+    write(here, "1\n");
+    const wire = await start({ roots: [here.root], env: here.env });
+    await wire.initialize();
+    await wire.call("write_file", { path: "a.txt", content: "2\n" });
+    wire.child.kill("SIGKILL");
+    await wire.exited();
+    expect(here.run("history").stdout.match(/write_file/g)).toHaveLength(2);
+    here.run("undo");
+    expect(textOf(here)).toBe("1\n");
+  });
+
   it("a change after an undo ends redo", () => {
     const here = project();
     write(here, "1\n");

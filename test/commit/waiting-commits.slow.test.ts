@@ -95,6 +95,17 @@ describe("a commit in two directories, of which the next server may write to one
   });
 });
 
+it("half a commit is completed where one workspace of a process may write, and another one only reads", () => {
+  for (const path of [fixture.inside, join(fixture.inside, "a")]) {
+    fixture.put("a/x", "0");
+    fixture.put("b/x", "0");
+    run("writesTogether", "a/x,b/x:2");
+    using _reader = Workspace.open([{ path, access: "read-only" }], { state: fixture.state });
+    recover(".");
+    expect(fixture.tree()).toMatchObject({ "a/x": "a/x", "b/x": "b/x" });
+  }
+});
+
 it("a commit before another server's is not repeated over it after a power cut, whatever the name", () => {
   run("writesTogether", "a/x,b/x");
   const at = join(fixture.inside, "a/x");

@@ -32,16 +32,18 @@ export type OpenDirectories = (journalled: {
   readonly intent: Pick<JournalledCommit["intent"], "boot" | "id">;
 }) => (record: FoundDirectory) => Handle | undefined;
 
+/** The directories of a workspace. Read-only ones limit those that they are in, but not another workspace. */
+export type GrantedRoots = readonly Root[];
+
 /** Opens the directories of a commit. Undefined if one is gone or has been replaced. Throws where that is not known. */
 export function openGranted(
   state: StateDirectory,
-  roots: readonly Root[],
+  workspaces: readonly GrantedRoots[],
   outage: PowerCut,
 ): OpenDirectories {
   return ({ intent }) => {
     const sameBoot = intent.boot === bootId();
-    return record => {
-      if (record.aside) return openRecorded({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
+    const openIn = (roots: GrantedRoots, record: FoundDirectory): Handle | undefined => {
       const path = grantedPath(roots, record);
       const handle = landed(roots, path, state);
       const isRemade = () =>
@@ -49,6 +51,22 @@ export function openGranted(
       if (handle !== undefined && (isRemade() || isDirectoryOf(handle, record, sameBoot))) return handle;
       using there = handle ?? nearest(roots, path);
       if (there !== undefined && isOnOtherDisk(there, record)) throw new DiskAway(record);
+      return undefined;
+    };
+    return record => {
+      if (record.aside) return openRecorded({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
+      let refusal: NotGranted | undefined = new NotGranted();
+      for (const roots of workspaces) {
+        try {
+          const handle = openIn(roots, record);
+          if (handle !== undefined) return handle;
+          if (!(refusal instanceof DiskAway)) refusal = undefined;
+        } catch (error) {
+          if (!(error instanceof NotGranted)) throw error;
+          if (error instanceof DiskAway) refusal = error;
+        }
+      }
+      if (refusal !== undefined) throw refusal;
       return undefined;
     };
   };

@@ -17,9 +17,14 @@ import {
 import { bootId } from "../disk/process-identity.ts";
 import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
-import type { Root } from "../root.ts";
 import { estateIn, leave, noteRestored } from "./dead-process.ts";
-import { DiskAway, NotGranted, type OpenDirectories, openGranted } from "./granted-directories.ts";
+import {
+  DiskAway,
+  type GrantedRoots,
+  NotGranted,
+  type OpenDirectories,
+  openGranted,
+} from "./granted-directories.ts";
 import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut, pathOf } from "./power-cut.ts";
 import { purge } from "./purge.ts";
@@ -44,18 +49,18 @@ export interface AwaitedDirectory {
 }
 
 /**
- * Recovers what dead processes left in these roots. Never touches the journal of a living one. Returns directories that
+ * Recovers what dead processes left in the directories that one of these workspaces may write to. Never touches the journal of a living one. Returns directories that
  * show when there is more to do, because their disk is back.
  */
-export function recover(state: StateDirectory, roots: readonly Root[]): AwaitedDirectory[] {
+export function recover(state: StateDirectory, workspaces: readonly GrantedRoots[]): AwaitedDirectory[] {
   try {
-    return recoverClaimed(state, roots);
+    return recoverClaimed(state, workspaces);
   } finally {
     state.release(state.own); // nothing, unless recovery was cut short
   }
 }
 
-function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedDirectory[] {
+function recoverClaimed(state: StateDirectory, workspaces: readonly GrantedRoots[]): AwaitedDirectory[] {
   const archive = new Archive(state.path);
   const estates = state.claim().map(folder => estateIn(folder, state.key));
   // In the order in which they happened, whichever process made them: one builds on what another wrote.
@@ -68,7 +73,7 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedD
     () => archive.changes.newest(),
     () => state.standing().flatMap(folder => estateIn(folder, state.key).commits),
   );
-  const open = openGranted(state, roots, outage);
+  const open = openGranted(state, workspaces, outage);
   for (const { journalled, estate } of commits) {
     try {
       settle(journalled, { archive, unflushed: estate.unflushed, outage, open });
@@ -98,7 +103,7 @@ function recoverClaimed(state: StateDirectory, roots: readonly Root[]): AwaitedD
     ({ commits, others }, i) => done[i]?.length === commits.length - others.length,
   );
   for (const [i, estate] of estates.entries()) leave(estate, done[i] ?? [], state, open, !isAllDone);
-  if (recorded) removeRevived(state, roots, archive, open);
+  if (recorded) removeRevived(state, workspaces.flat(), archive, open);
   state.sweepAside();
   return estates.flatMap(({ away }) =>
     [...away].map(([{ intent }, record]) => ({ record, sameBoot: intent.boot === bootId() })),

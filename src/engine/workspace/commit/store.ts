@@ -4,10 +4,10 @@ import { atExit } from "../../at-exit.ts";
 import { Archive } from "../archive/archive.ts";
 import { conceal } from "../concealed.ts";
 import { stateDirectory, system } from "../errno.ts";
-import type { Root } from "../root.ts";
 import { isVolatile } from "../system/file-system.ts";
 import { Departures } from "./departures.ts";
 import { DurableNames } from "./durable-directory.ts";
+import type { GrantedRoots } from "./granted-directories.ts";
 import { JournalPair } from "./journal-pair.ts";
 import { OtherProcesses } from "./other-processes.ts";
 import { recover } from "./recover.ts";
@@ -30,7 +30,8 @@ const stores = new Map<string, Store>();
 
 /** What this process was granted, and the others that use the same state directory, by its path. */
 interface Grants {
-  readonly roots: Set<Root>;
+  /** By workspace. */
+  readonly roots: Set<GrantedRoots>;
   readonly company: OtherProcesses;
 }
 
@@ -87,9 +88,9 @@ function clearInBackground(path: string): void {
 
 /** How this process handles commits of other processes. */
 export interface Attendance {
-  /** From now on, and until it is withdrawn, recovery may act in these roots. */
-  grant(roots: readonly Root[]): void;
-  withdraw(roots: readonly Root[]): void;
+  /** From now on, and until it is withdrawn, recovery may act in these roots of a workspace. */
+  grant(roots: GrantedRoots): void;
+  withdraw(roots: GrantedRoots): void;
   /**
    * Recovers what dead processes left, if any did. To be called before something is read: half a commit must not be
    * seen. Costs one look at a directory while no process comes or goes.
@@ -102,17 +103,18 @@ export function attendanceAt(wanted: string | undefined): Attendance {
   conceal(statePath(wanted));
   return {
     grant(roots) {
-      for (const root of roots) granted.add(root);
+      granted.add(roots);
       if (roots.some(({ access }) => access === "read-write")) clearInBackground(statePath(wanted));
       stores.get(statePath(wanted))?.state.reconsider();
       company.reconsider();
     },
     withdraw(roots) {
-      for (const root of roots) granted.delete(root);
+      granted.delete(roots);
     },
     attend() {
       // A read-only root is left to processes that may write to it.
-      for (const { access } of granted) if (access === "read-write") return company.look();
+      for (const roots of granted)
+        if (roots.some(({ access }) => access === "read-write")) return company.look();
     },
   };
 }
@@ -126,7 +128,7 @@ function grantsOf(wanted: string | undefined): Grants {
     if (store === undefined) openStore(wanted);
     else store.recover();
   };
-  const made = { roots: new Set<Root>(), company: new OtherProcesses(path, recoverNow) };
+  const made = { roots: new Set<GrantedRoots>(), company: new OtherProcesses(path, recoverNow) };
   grants.set(path, made);
   return made;
 }
