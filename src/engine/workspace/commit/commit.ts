@@ -240,7 +240,7 @@ export class Committer {
       changes.push({ id: ids[i] as string, account: await gently(pendingRecord(outcomes, by, parents)) });
     const reports = () => parts.map((part, i) => reportOf(ids[i] as string, part, plan));
     if (steps.length === 0) return reports()[0] as Commit;
-    const journalState = await journals.enter();
+    const journalState = await journals.enter(together !== undefined);
     try {
       const begin = () => {
         departures.refuseInside(changed, departing, given);

@@ -172,10 +172,13 @@ export class JournalPair {
     );
   }
 
-  /** The journal for a commit that begins, when there is room for one more. Faults: `no_space`. */
-  async enter(): Promise<JournalState> {
+  /**
+   * The journal for a commit that begins, when there is room for one more. `hasWaited`: it has waited for room before, and
+   * goes first. Faults: `no_space`.
+   */
+  async enter(hasWaited = false): Promise<JournalState> {
     // An archive that fails for another reason than a full disk does not block writes.
-    for (let futile = 0; futile < 2 && this.#isBehind; ) if (!(await this.#madeProgress())) futile++;
+    for (let futile = 0; futile < 2 && this.#isBehind; ) if (!(await this.#madeProgress(hasWaited))) futile++;
     const { noRoom } = this.#states.find(one => one.noRoom !== undefined) ?? {};
     if (noRoom !== undefined && this.#isBehind) throw faultOf(noRoom, stateDirectory);
     const journalState = this.#states[this.#current === 0 ? 0 : 1];
@@ -190,9 +193,12 @@ export class JournalPair {
   }
 
   /** Works on the backlog, and resolves when some of it may be done. */
-  async #madeProgress(): Promise<boolean> {
+  async #madeProgress(isFirst = false): Promise<boolean> {
     const before = this.#progress;
-    const eased = new Promise<void>(resolve => this.#eased.push(resolve));
+    const eased = new Promise<void>(resolve => {
+      if (isFirst) this.#eased.unshift(resolve);
+      else this.#eased.push(resolve);
+    });
     void this.checkpoint();
     this.#recordBeside();
     await eased;

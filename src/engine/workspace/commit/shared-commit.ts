@@ -52,9 +52,9 @@ export class SharedCommit {
     const [target] = changes.targets;
     if (first === undefined || target === undefined || !isShareable(options)) return undefined;
     if (store.volatile || first.length > inlineBytes) return undefined;
-    await store.journals.room(); // meanwhile more edits may come
     const joined = new JoinedEdits(target.key);
     if (joined.next === undefined) return undefined;
+    await store.journals.room(); // meanwhile more edits may come
     const shared = new SharedCommit(changes, first, options.by ?? anonymous, joined);
     await shared.#gather(store, target.entry.name);
     if (shared.#edits.length === 0) return undefined;
