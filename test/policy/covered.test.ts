@@ -20,6 +20,7 @@ import { run } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { restrictedIn } from "../../src/engine/workspace/restricted.ts";
+import { Rules } from "../../src/engine/workspace/rules.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { fill, mountSmall } from "../commit/small-disk.ts";
 
@@ -270,6 +271,19 @@ it("a caller under no rules may write what no path of a running command leads to
     await other.commit([{ kind: "write", path: at(path), bytes: Buffer.from("TOKEN=CANARY2\n") }]);
   const moved = other.commit([{ kind: "move", from: at("sub"), to: at("moved") }]);
   await expect(moved).rejects.toMatchObject({ code: "locked" });
+  await other.settled();
+});
+
+it("the rules of many commands are compiled once", async () => {
+  using workspace = open();
+  using other = openWithoutRules();
+  const read = vi.spyOn(Rules, "read");
+  for (let i = 0; i < 5; i++) {
+    using _running = workspace.announceSandbox();
+    await other.commit([{ kind: "write", path: other.at(`${i}.txt`), bytes: Buffer.from("") }]);
+  }
+  expect(read).toHaveBeenCalledTimes(1);
+  read.mockRestore();
   await other.settled();
 });
 
