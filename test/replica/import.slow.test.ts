@@ -36,3 +36,21 @@ it("an import that died is given up, and the next replica begins anew", async ()
   const b = await fixture.machine("b");
   expect(b.text("f")).toBe("1\n");
 });
+
+it("an empty directory does not become the workspace while the one whose import died starts again", async () => {
+  await using fixture = new Fixture();
+  await fixture.store.create({ name: "w" });
+  const second = fixture.machine("b", {}, { importMs });
+  const first = pause(2 * importMs).then(() => fixture.machine("a", { f: "1\n" }, { importMs }));
+  const [a, b] = await Promise.all([first, second]);
+  expect(b.replica.id).toBe(a.replica.id);
+  expect(b.text("f")).toBe("1\n");
+});
+
+it("with nothing but empty directories, one of them begins the workspace after a while", async () => {
+  await using fixture = new Fixture();
+  await fixture.store.create({ name: "w" });
+  const a = await fixture.machine("a", {}, { importMs: importMs / 10 });
+  await a.write("f", "1\n");
+  expect((await fixture.machine("b")).text("f")).toBe("1\n");
+});

@@ -11,6 +11,7 @@ import { assertSound, endsEarly } from "./read-log.ts";
 import { Replica } from "./replica.ts";
 import { type EntryPlace, ReplicaNote } from "./replica-note.ts";
 import { type ReplicaOptions, usualImportMs } from "./replica-options.ts";
+import { TreeState } from "./tree-state.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;
@@ -29,6 +30,8 @@ export interface OpenReplicaOptions extends ReplicaOptions {
 /** So many of the last changes are applied one by one on a new replica, so that they are in its history. */
 const recentChanges = 200;
 const waitMs = 200;
+/** An empty directory waits so much longer for an import: the machine with the files may be starting again. */
+const emptyWaits = 10;
 
 /** Faults: `store_unavailable`, `not_empty` where the directory holds something else. */
 export async function openReplica(options: OpenReplicaOptions): Promise<Replica> {
@@ -44,7 +47,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
   const claim = note.claim();
   for (;;) {
     try {
-      const found = created === undefined ? await ready(options) : undefined;
+      const found = created === undefined ? await ready(options, copy) : undefined;
       if (found === undefined && id !== undefined && created === undefined) throw gone();
       const made = created ?? found ?? (await store.create({ name }));
       if (typeof made === "string") continue; // another replica was faster
@@ -73,22 +76,30 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
 }
 
 /** The workspace, once it is complete. One whose import has stalled is dropped. */
-async function ready({
-  store,
-  name,
-  id,
-  importMs = usualImportMs,
-}: OpenReplicaOptions): Promise<WorkspaceInfo | undefined> {
+async function ready(
+  { store, name, id, importMs = usualImportMs }: OpenReplicaOptions,
+  { files }: LocalCopy,
+): Promise<WorkspaceInfo | undefined> {
   let seen: WorkspaceInfo | undefined;
+  // An empty directory would publish nothing in place of the files that were on their way.
+  const isPatient = async (waited: number) =>
+    id === undefined &&
+    waited < emptyWaits * importMs &&
+    (await files.unpublished(new TreeState())).length === 0;
   for (let waited = 0; ; waited += waitMs) {
-    const info = await (id === undefined ? store.find(name) : store.info(id));
-    if (info === undefined || info.dropped !== undefined) return undefined;
-    await assertSound(store, info);
-    const read = seen?.id === info.id ? seen.revision : 0;
-    if ((await completeAt(store, info, read)) !== undefined) return info;
-    if (seen?.id !== info.id || read !== info.revision) waited = 0;
-    seen = info;
-    if (waited >= importMs) await store.drop(info.id);
+    const found = await (id === undefined ? store.find(name) : store.info(id));
+    const info = found?.dropped === undefined ? found : undefined;
+    if (info !== undefined) {
+      await assertSound(store, info);
+      const read = seen?.id === info.id ? seen.revision : 0;
+      if ((await completeAt(store, info, read)) !== undefined) return info;
+      if (seen?.id !== info.id || read !== info.revision) waited = 0;
+      seen = info;
+    } else if (seen === undefined || id !== undefined) return undefined;
+    if ((info === undefined || waited >= importMs) && !(await isPatient(waited))) {
+      if (info !== undefined) await store.drop(info.id);
+      return undefined;
+    }
     await setTimeout(waitMs);
   }
 }
