@@ -295,7 +295,7 @@ it("a walk that finds more than a sandbox can cover ends there, with nothing lef
   expect(Fault.is(refused, "no_sandbox") && refused.data).toEqual({
     problem: { is: "too_many_paths", paths: 21 },
   });
-  expect(readdirSync("/proc/self/fd").length).toBe(before);
+  expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before);
 });
 
 it("what a sandbox must cover in a tree of many files is found while others are served", async () => {
