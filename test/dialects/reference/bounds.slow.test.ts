@@ -26,7 +26,7 @@ describe("a line of 50 MB", () => {
   });
 
   it("is refused as a whole, with what to do instead, also among other files", async () => {
-    const refusal = /^File too large: .*line\.txt has \d+ bytes, .* Read a part of it with head or tail\.$/;
+    const refusal = /^File too large: .*line\.txt has \d+ bytes; .* Read a part of it with head or tail\.$/;
     expect(await fixture.fails("read_text_file", { path: fixture.path("line.txt") })).toMatch(refusal);
     expect(await fixture.fails("edit_file", fixture.edit("line.txt", "last", "x"))).toMatch(refusal);
     fixture.write("small.txt", "small");
