@@ -2,6 +2,7 @@
 // only that.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { bodyOf } from "../../src/engine/replica/entry-body.ts";
 import { Fixture } from "./fixture.ts";
 
 const importMs = 600;
@@ -26,6 +27,22 @@ it("an import is not given up while it sends a file that takes longer than other
   await b.write("small", "2\n");
   await a.replica.refresh("reads");
   expect(a.tree()).toEqual(b.tree());
+});
+
+it("a sign of an import that got no answer does not end it when it is sent again", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { f: "1\n" }, { importMs }, line => {
+    line.afterEntries = async () => {
+      line.afterEntries = async () => {};
+      line.isCut = true;
+      await pause(importMs);
+      line.isCut = false;
+    };
+  });
+  const entries = await fixture.store.entries(a.replica.id, 0, 10);
+  const ends = entries.map(entry => bodyOf(entry).complete !== false);
+  expect(ends.length).toBeGreaterThan(1);
+  expect(ends.indexOf(true)).toBe(entries.findIndex(entry => bodyOf(entry).operations.length > 0));
 });
 
 it("an import that died is given up, and the next replica begins anew", async () => {

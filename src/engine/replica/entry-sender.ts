@@ -21,6 +21,7 @@ export interface PublishedHere {
 /** An entry that was sent. It can be in the log only as the one after that revision. */
 interface SentEntry {
   readonly publication: Publication;
+  readonly complete: boolean | undefined;
   readonly onto: Revision;
 }
 
@@ -107,7 +108,7 @@ export class EntrySender {
 
   async #publishAs(publication: Publication, complete?: boolean, maxBytes?: number): Promise<void> {
     const { head } = this.#context;
-    const sent = { publication, onto: head.revision };
+    const sent = { publication, complete, onto: head.revision };
     await this.publish(publication, complete, maxBytes).catch(error => {
       if (Fault.is(error, "store_unavailable")) this.#unanswered.set(publication.id, sent);
       throw error;
@@ -124,8 +125,8 @@ export class EntrySender {
     const { head, waiting, commands } = this.#context;
     const sent = this.#unanswered.get(id);
     if (sent?.onto !== head.revision) return undefined;
-    const { publication } = sent;
-    await this.#publishAs(publication, undefined, maxBytes);
+    const { publication, complete } = sent;
+    await this.#publishAs(publication, complete, maxBytes);
     if (waiting.has(id)) waiting.noteUsed(id, publication.operations);
     commands.notePublished(id, publication.by);
     return id;
