@@ -1,6 +1,7 @@
 // Commands that end while the store takes no changes: each reaches the others later, under the id that it was answered
 // with, however often the store fails again meanwhile.
 import { expect, it, vi } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { Fixture, type Machine, stopWith } from "./fixture.ts";
@@ -49,6 +50,28 @@ it("two that wrote to one file while the store refused changes are two changes, 
   ]);
   await undo(b.workspace, { change: first.id, path: b.workspace.at("f.txt") });
   expect(b.text("f.txt")).toBe(lines.replace("five", "second"));
+});
+
+it("what the store does not take of one does not stop changes of other files", async () => {
+  await using fixture = new Fixture();
+  const a = await fixture.machine("a", { "f.txt": lines });
+  const b = await fixture.machine("b");
+  a.line.beforeAppend = async ({ body }) => {
+    if (body.includes('"large"'))
+      throw new Fault("store_unavailable", { reason: "unreachable", detail: "statement timeout" });
+  };
+  a.put("large", "x\n");
+  const by = { action: "run_command", client: "c", connection: "c" };
+  await expect(a.replica.publishChanges(by)).rejects.toThrow();
+  for (const path of ["f.txt", "g.txt"]) await a.write(path, "2\n");
+  await b.replica.refresh("reads");
+  expect([b.text("f.txt"), b.text("g.txt")]).toEqual(["2\n", "2\n"]);
+  a.line.beforeAppend = async () => {};
+  await vi.waitFor(async () => {
+    await a.replica.refresh("writes");
+    await b.replica.refresh("writes");
+    expect(b.text("large")).toBe("x\n");
+  }, patience);
 });
 
 it("one that waits goes before one that ends when the store is back", async () => {

@@ -68,8 +68,10 @@ export class CopyDifference {
    */
   async publishBefore({ operations, bases }: Publication, maxBytes?: number): Promise<void> {
     const { copy, head, commands } = this.#context;
-    await this.#sender.sendUnanswered();
-    const before = await copy.files.unpublishedIn(operations, head.state, bases);
+    const unpublished = () => copy.files.unpublishedIn(operations, head.state, bases);
+    let before = await unpublished();
+    // Otherwise, what the store does not take of other files must not stop this change.
+    if (before.length > 0 && (await this.#sender.sendUnanswered())) before = await unpublished();
     if (before.length === 0) return;
     const author = commands.soleAuthor;
     for (const part of entryParts(before)) {

@@ -134,10 +134,11 @@ export class EntrySender {
 
   /**
    * The same for those whose ids were never returned, before there is another one: as long as the store takes nothing, each
-   * attempt would otherwise be one more. Rejects with `Behind` where others were faster.
+   * attempt would otherwise be one more. Rejects with `Behind` where others were faster. Resolves to whether there are any.
    */
-  async sendUnanswered(): Promise<void> {
-    for (const id of [...this.#unanswered.keys()]) {
+  async sendUnanswered(): Promise<boolean> {
+    const ids = [...this.#unanswered.keys()];
+    for (const id of ids) {
       if (this.#context.waiting.has(id)) continue;
       try {
         await this.sendAgain(id);
@@ -146,6 +147,7 @@ export class EntrySender {
         this.#unanswered.delete(id);
       }
     }
+    return ids.length > 0;
   }
 
   /** Whether an entry of the log is one that got no answer. */
