@@ -63,7 +63,7 @@ export function sandboxProblem(problem: SandboxProblem): string {
     case "no_room":
       return "there is no room for temporary files";
     case "too_many_paths":
-      return `the rules concern ${problem.paths} paths, and a sandbox can cover about 1000`;
+      return `the rules concern ${problem.paths} paths or more, and a sandbox can cover about 1000`;
     case "no_unicode":
       return `a rule concerns ${problem.path}, whose name is not UTF-8`;
     case "moved":

@@ -158,6 +158,8 @@ if (server === undefined) {
       await expect.poll(hears, { timeout: 10_000 }).toBe(true);
       link.mute();
       expect(await hears()).toBe(false);
+      // Nothing is appended any more: what was announced in between is told when the connection is there again.
+      await expect.poll(() => heard.at(-1), { timeout: 20_000 }).toBe(revision);
       await expect.poll(hears, { timeout: 20_000 }).toBe(true);
     }, 60_000);
 

@@ -98,9 +98,13 @@ export async function editReadable<A extends { readonly text: Text; readonly edi
   }
   const { splices: own, ...how } = edited.edits;
   const splices = await textJob("notebookEdits", file.body.length, file.body, how, own);
-  if (splices !== undefined) return { text: rewrite(file, splices) };
-  throw refused(
-    `${printable(file.path)}: only the text of cells can be edited, not their heads and outputs`,
+  if (splices === undefined) throw refusedHeads(file);
+  return { text: rewrite(file, splices) };
+}
+
+function refusedHeads({ path }: Text): Error {
+  return refused(
+    `${printable(path)}: only the text of cells can be edited, not their heads and outputs`,
     "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
   );
 }
@@ -124,6 +128,7 @@ export async function replaceReadable(
   }
   if (count === 0) return undefined;
   const splices = await textJob("cellSplices", file.body.length, file.body, made);
+  if (splices === undefined) throw refusedHeads(file);
   return { count, text: rewrite(file, splices) };
 }
 

@@ -154,18 +154,25 @@ function betweenFixed(
   return parts.filter(part => part.end > part.start || part.lines.length > 0);
 }
 
-/** The splices of the JSON that give cells these sources, in the order of `notebookText`; undefined: as it is. */
-export function cellSplices(json: string, texts: readonly (string | undefined)[]): Splice[] {
-  const cells = notebookView(json)?.cells ?? [];
-  return cells.flatMap(({ source }, i) => {
+/**
+ * The splices of the JSON that give cells these sources, in the order of `notebookText`; undefined: as it is. Undefined if a
+ * new line would pass for a head or an output.
+ */
+export function cellSplices(json: string, texts: readonly (string | undefined)[]): Splice[] | undefined {
+  const splices: Splice[] = [];
+  for (const [i, { source, lines }] of (notebookView(json)?.cells ?? []).entries()) {
     const text = texts[i];
-    return text === undefined ? [] : sourceSplices(json, source, linesIn(text));
-  });
+    if (text === undefined) continue;
+    const made = linesIn(text);
+    if (made.some(line => passesForOther(line) && !lines.includes(line))) return undefined;
+    append(splices, sourceSplices(json, source, made));
+  }
+  return splices;
 }
 
 /** An added line that reads like a head or an output would seem to begin a cell, and be text of another. */
 function passesForOther(line: string): boolean {
-  return /^\[(?:cell \d+: .*\]$|out\] )/.test(line);
+  return /^\[(?:cell \d+: .*\]\r?$|out\] )/.test(line);
 }
 
 function member({ value }: Placed, name: string): Placed | undefined {

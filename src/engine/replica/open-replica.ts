@@ -97,6 +97,7 @@ async function ready(
       seen = info;
     } else if (seen === undefined || id !== undefined) return undefined;
     if ((info === undefined || waited >= importMs) && !(await isPatient(waited))) {
+      if (info !== undefined && (await store.info(info.id))?.revision !== info.revision) continue; // it goes on
       if (info !== undefined) await store.drop(info.id);
       return undefined;
     }

@@ -81,3 +81,15 @@ export function shownAddress(store: string): string {
   const plain = store.replace(/^([a-z0-9]+:\/\/[^:@/?#]*):[^/?#]*@/, "$1@");
   return plain.replace(/([?&][^=&#]*password)=[^&#]*/gi, "$1=…");
 }
+
+/**
+ * What tells one store from another: the address without a password, which may change. Directories are named after it, so
+ * it must stay as it is.
+ */
+export function storeIdentity(store: string): string {
+  if (kindOfStore(store) === "directory") return store;
+  const url = new URL(store);
+  url.password = "";
+  url.searchParams.delete("password");
+  return url.href;
+}

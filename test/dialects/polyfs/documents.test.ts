@@ -219,6 +219,15 @@ describe("a notebook", () => {
     expect(fixture.read("spelled.ipynb")).toBe(edited);
   });
 
+  it("keeps what it is if a replaced line would pass for the head of a cell", async () => {
+    fixture.write("heads.ipynb", spelled);
+    const params = { paths: ["heads.ipynb"], old: "b = 2", new: "[cell 9: code]" };
+    expect((await server.refuses("replace_in_files", params))[0]).toMatch(
+      /heads\.ipynb: only the text of cells/,
+    );
+    expect(fixture.read("heads.ipynb")).toBe(spelled);
+  });
+
   it("is edited across cells, if their heads and outputs stay, also where cells exchange lines", async () => {
     const cells = ["x", "y", "z"].map(source => ({ cell_type: "code", source, outputs: [] }));
     fixture.write("turn.ipynb", JSON.stringify({ cells, nbformat: 4 }));

@@ -152,8 +152,11 @@ export class Connections implements AsyncDisposable {
     this.#pool.query("select pg_notify($1, $2)", [hintChannel, text]).catch(() => {});
   }
 
-  /** Listens on a connection of its own, and connects again until it is closed. */
-  listen(listener: (text: string) => void): void {
+  /**
+   * Listens on a connection of its own, and connects again until it is closed. `reconnected`: what was announced in between
+   * was not heard. It is tried until it succeeds.
+   */
+  listen(listener: (text: string) => void, reconnected: () => Promise<void>, isFirst = true): void {
     if (this.#closed) return;
     const client = this.#newClient();
     this.#listening = client;
@@ -167,15 +170,25 @@ export class Connections implements AsyncDisposable {
       ended = true;
       clearInterval(probe);
       client.end().catch(() => {});
-      if (!this.#closed) globalThis.setTimeout(() => this.listen(listener), listenAgainMs).unref();
+      if (!this.#closed)
+        globalThis.setTimeout(() => this.listen(listener, reconnected, false), listenAgainMs).unref();
+    };
+    const catchUp = async () => {
+      while (!ended && !this.#closed) {
+        try {
+          return await reconnected();
+        } catch {
+          await setTimeout(listenAgainMs, undefined, { ref: false });
+        }
+      }
     };
     client.on("error", again);
     client.on("end", again);
     client.on("notification", ({ payload }) => listener(payload ?? ""));
     client
       .connect()
-      .then(() => client.query(`listen ${hintChannel}`), again)
-      .catch(again);
+      .then(() => client.query(`listen ${hintChannel}`))
+      .then(() => (isFirst ? undefined : catchUp()), again);
   }
 
   get waiting(): number {

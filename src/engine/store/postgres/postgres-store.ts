@@ -243,10 +243,16 @@ export class PostgresStore implements WorkspaceStore {
     this.#listeners.add(listener);
     if (!this.#listens) {
       this.#listens = true;
+      const tell = (workspace: WorkspaceId, revision: Revision) => {
+        for (const one of this.#listeners) one(workspace, revision);
+      };
+      const tellAll = async () => {
+        for (const { id, revision } of await this.list()) tell(id, revision);
+      };
       this.#connections.listen(text => {
         const [workspace = "", revision = "0"] = text.split(" ");
-        for (const one of this.#listeners) one(workspace, Number(revision));
-      });
+        tell(workspace, Number(revision));
+      }, tellAll);
     }
     return () => void this.#listeners.delete(listener);
   }
