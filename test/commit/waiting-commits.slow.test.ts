@@ -1,6 +1,6 @@
 // Commits that have to wait because the next server may not write to all of their directories, or because a disk is away.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
@@ -73,6 +73,22 @@ describe("a commit in two directories, of which the next server may write to one
     expect(fixture.text("a/x")).toBe("0");
     recover("a", "b");
     expect(fixture.tree()).toMatchObject({ "a/x": "0", "b/x": "b/x" });
+  });
+
+  it("is completed if it is a move between them, which neither server could repeat alone", () => {
+    for (const lose of [renameSync, linkSync]) {
+      fixture.put("a/x", "0");
+      rmSync(join(fixture.inside, "b/y"), { force: true });
+      run("movesAcross");
+      lose(join(fixture.inside, "b/y"), join(fixture.inside, "a/x"));
+      reboot(fixture);
+      recover("b");
+      recover("a");
+      recover("a", "b");
+      expect(fixture.tree()).toMatchObject({ "b/y": "0" });
+      expect(fixture.tree()).not.toHaveProperty("a/x");
+      expect(processes()).toHaveLength(1); // that of this process
+    }
   });
 
   it("keeps no locks once nothing is left to do there", async () => {

@@ -178,8 +178,15 @@ export function settle(given: JournalledCommit, legacy?: Legacy, unflushed?: Unf
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
   if (waits === undefined) return;
-  for (const [place] of intent.places.entries()) if (places.isThere(place)) journalled.restored?.add(place);
+  for (const place of placesHere(intent.steps, places)) journalled.restored?.add(place);
   throw waits;
+}
+
+/** The places in which no step needs another one that is not there: a move is repeated only where both are. */
+function placesHere(steps: readonly Step[], places: HeldDirectories): number[] {
+  const isHere = (step: Step) => placesOf(step).every(place => places.isThere(place));
+  const torn = new Set(steps.filter(step => !isHere(step)).flatMap(placesOf));
+  return steps.flatMap(placesOf).filter(place => !torn.has(place));
 }
 
 function isMarked({ state }: JournalledCommit): boolean {
