@@ -3,7 +3,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { excludeGlobs, includeGlobs } from "../../engine/search/globs.ts";
 import type { Scope } from "../../engine/search/walker.ts";
-import type { Directory } from "../../engine/workspace/directory.ts";
+import { closedOnFailure, type Directory } from "../../engine/workspace/directory.ts";
 
 export const scopeProperties = {
   root: {
@@ -40,14 +40,15 @@ export function covered(params: GlobParams, { workspace }: CallContext): Covered
   const directory = workspace.directory(workspace.at(params.root === "" ? "." : params.root));
   const below = directory.path.slice(directory.root.path.length + 1);
   const rules = { crossing: true, strict: true, below };
+  const scope = closedOnFailure(directory, () => ({
+    ignore: { rules: true, hidden: false },
+    // Clients that fill in every parameter send an empty list where they mean none.
+    include: params.include_globs?.length ? includeGlobs(params.include_globs, rules) : undefined,
+    exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, { ...rules, wholePaths: true }),
+  }));
   return {
     directory,
-    scope: {
-      ignore: { rules: true, hidden: false },
-      // Clients that fill in every parameter send an empty list where they mean none.
-      include: params.include_globs?.length ? includeGlobs(params.include_globs, rules) : undefined,
-      exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, { ...rules, wholePaths: true }),
-    },
+    scope,
     named: path => (below === "" ? path : `${below}/${path}`),
     [Symbol.dispose]: () => directory.close(),
   };

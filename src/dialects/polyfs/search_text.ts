@@ -10,6 +10,7 @@ import type { FileHits } from "../../engine/search/grep-terms.ts";
 import { withAnyBreak } from "../../engine/search/line-breaks.ts";
 import { isUncertain } from "../../engine/search/readable.ts";
 import { isNoText, isPdf } from "../../engine/text/detect.ts";
+import { closedOnFailure } from "../../engine/workspace/directory.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -153,7 +154,9 @@ function placeOf(written: string, glob: string | undefined, call: CallContext) {
   if (!isDirectory) workspace.file(at).close(); // refuses anything but a regular file
   const real = isDirectory ? at : workspace.at(workspace.locate(at).path);
   const directory = workspace.directory(isDirectory ? at : real.parent);
-  const globs = glob === undefined ? undefined : globsOf([glob], { absolute: directory.path });
+  const globs = closedOnFailure(directory, () =>
+    glob === undefined ? undefined : globsOf([glob], { absolute: directory.path }),
+  );
   return {
     directory,
     file: isDirectory ? undefined : real.name,

@@ -319,6 +319,16 @@ export class Directory implements Disposable {
   }
 }
 
+/** What an action makes of a directory that its caller closes later; where it fails, the directory is closed now. */
+export function closedOnFailure<T>(directory: Directory, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
 /**
  * Whether a name in the directory at `address` is one that a commit uses for a moment. Old temporary files are shown,
  * so that they are noticed.
