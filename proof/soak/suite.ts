@@ -119,8 +119,7 @@ async function run(trial: Trial, base: string): Promise<void> {
     }),
   ]);
   for (const client of soakClients.slice(1)) await client.close();
-  await pause(1000); // what is still open when all is quiet stays open
-  for (const gauge of gauges) gauge.look();
+  await quiet(gauges);
   await soakClients[0]?.close();
   await server.close();
   const slots = [...workers.flatMap(worker => worker.slots), ...outsideSlots];
@@ -130,6 +129,18 @@ async function run(trial: Trial, base: string): Promise<void> {
   const text = report(meter, gauges, { minutes, seed: tally.seed, clients, changes, stateMb, http });
   say(text);
   if (trial.report !== undefined) writeFileSync(trial.report, text);
+}
+
+/** Looks until nothing is opened or closed any more: changes that wait for a checkpoint hold files open. */
+async function quiet(gauges: readonly Gauge[]): Promise<void> {
+  let counts = "";
+  for (let same = 0, looks = 0; same < 10 && looks < 60; looks++) {
+    await pause(1000);
+    for (const gauge of gauges) gauge.look();
+    const now = gauges.map(gauge => gauge.files.end).join();
+    same = now === counts ? same + 1 : 0;
+    counts = now;
+  }
 }
 
 function sizeOf(directory: string): number {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { topOf } from "../../src/engine/workspace/disk/disk-top.ts";
 import { sys } from "../../src/engine/workspace/disk/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "./bundle.ts";
@@ -218,4 +219,8 @@ it("that the clock was wrong when recovery was left to later attempts does not c
   }
   fixture.workspace.at("x");
   expect(fixture.text("x")).toBe("x");
+});
+
+it.skipIf(!existsSync("/dev/shm"))("a file system in memory is not waited for: it does not come back", () => {
+  expect(topOf("/dev/shm", statSync("/dev/shm").dev)).toBeUndefined();
 });

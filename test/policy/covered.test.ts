@@ -247,7 +247,7 @@ it("a command that begins while a caller under no rules writes is not shown what
     { kind: "move", from: other.at("sub"), to: other.at("moved") },
   ];
   for (const change of changes) {
-    const running: Disposable[] = [];
+    const running: (Disposable | undefined)[] = [];
     const confirm = async () => {
       if (running.length === 0) running.push(workspace.announceSandbox());
     };

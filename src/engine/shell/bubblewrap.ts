@@ -62,10 +62,10 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
       };
       const end = () => {
         begun();
-        announced[Symbol.dispose]();
+        announced?.[Symbol.dispose]();
       };
       try {
-        await policy.workspace.commitsOver();
+        if (announced !== undefined) await policy.workspace.commitsOver();
         append(restricted, await restrictedIn(policy.workspace, mostArguments / fewestArguments));
         const paths = restricted.length;
         // Another program may have removed one since: a command could then make it, with what it likes.

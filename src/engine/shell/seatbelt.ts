@@ -67,7 +67,7 @@ export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbo
   return {
     launch(command, _directory, environment) {
       const announced = policy.workspace.announceSandbox();
-      const release = () => announced[Symbol.dispose]();
+      const release = () => announced?.[Symbol.dispose]();
       try {
         // Anew for each command: which paths the rules concern changes with the tree.
         const args = argumentsFor(command, policy, limits);

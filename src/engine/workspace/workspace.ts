@@ -263,17 +263,16 @@ export class Workspace implements Disposable {
 
   /**
    * Tells all servers that a sandbox shows these directories, until the result is disposed of. `hidden`: paths that it
-   * covers besides those of the rules. Where nothing is covered, nothing is announced. Faults: `no_space`,
+   * covers besides those of the rules. Undefined where nothing is covered: then nothing is announced. Faults: `no_space`,
    * `too_many_open_files`, `io`.
    *
    * @internal
    */
-  announceSandbox(hidden: readonly string[] = []): Disposable {
-    const nothing: Disposable = { [Symbol.dispose]() {} };
+  announceSandbox(hidden: readonly string[] = []): Disposable | undefined {
     const places = this.roots.map(({ handle, rules }) => ({ at: display(handle.whereabouts()), rules }));
     const roots = places.map(({ at }) => at);
     const covered = hidden.filter(path => roots.some(root => isWithin(path, root)));
-    if (!this.hasRules && covered.length === 0) return nothing;
+    if (!this.hasRules && covered.length === 0) return undefined;
     const shown = [...new Set(places.map(({ rules }) => rules))].map(rules => ({
       roots: places.filter(place => place.rules === rules).map(({ at }) => at),
       rules: rules.written,
@@ -285,7 +284,7 @@ export class Workspace implements Disposable {
       // Another server may still commit: it has its files open already.
       for (const code of ["no_space", "too_many_open_files", "io"] as const)
         if (Fault.is(error, code)) throw error;
-      return nothing; // no server can commit where the state directory is missing or must not be written
+      return undefined; // no server can commit where the state directory is missing or must not be written
     }
   }
 

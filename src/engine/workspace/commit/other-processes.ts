@@ -79,7 +79,7 @@ export class OtherProcesses {
 
   /** Directories on disks that are away: when one is back, there is more to recover. */
   expect(awaited: readonly AwaitedDirectory[]): void {
-    this.#awaited = awaited;
+    this.#awaited = [...new Map(awaited.map(one => [nameOf(one), one])).values()];
   }
 
   /** After this process has been granted more than before, or a disk is back. */
@@ -91,8 +91,9 @@ export class OtherProcesses {
   }
 
   /** A root that a disk is mounted over still is what it was: then recovery does not find what is back at its path. */
-  #isBack({ record, sameBoot }: AwaitedDirectory, now: number): boolean {
-    const name = `${record.device}:${record.inode}:${record.at}`;
+  #isBack(awaited: AwaitedDirectory, now: number): boolean {
+    const { record, sameBoot } = awaited;
+    const name = nameOf(awaited);
     if (now < (this.#back.get(name) ?? 0)) return false;
     const directory = unlessFailing(() => openRecorded(record, sameBoot));
     directory?.close();
@@ -159,4 +160,9 @@ export class OtherProcesses {
   #owner(id: string): string {
     return join(this.#processes, id, "owner");
   }
+}
+
+/** Many commits may wait for one directory. */
+function nameOf({ record, sameBoot }: AwaitedDirectory): string {
+  return `${record.device}:${record.inode}:${sameBoot}:${record.at}`;
 }

@@ -3,8 +3,8 @@
 import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import { dirname } from "node:path";
-import { ifAllowed } from "../errno.ts";
-import { isOverlay, tellsBirths } from "../system/file-system.ts";
+import { ifAllowed, unlessFailing } from "../errno.ts";
+import { isInMemory, isOverlay, keepsBirths, tellsBirths } from "../system/file-system.ts";
 import { sys } from "./syscalls.ts";
 
 export interface DiskTop {
@@ -16,8 +16,8 @@ export interface DiskTop {
 }
 
 /**
- * The highest directory above `at` on the same file system that this user may see. Undefined for an overlay: the numbers
- * and times of its top depend on what has been changed in it.
+ * The highest directory above `at` on the same file system that this user may see. Undefined for an overlay, where the
+ * numbers and times of the top depend on what has been changed in it, and for one in memory, which does not come back.
  */
 export function topOf(at: string, device: number): DiskTop | undefined {
   let top: DiskTop | undefined;
@@ -28,14 +28,16 @@ export function topOf(at: string, device: number): DiskTop | undefined {
     top = { at: path, inode: stat.ino, ...born };
     if (dirname(path) === path) break;
   }
-  return top === undefined || isOverlay(Buffer.from(top.at, "latin1")) ? undefined : top;
+  if (top === undefined) return undefined;
+  const address = Buffer.from(top.at, "latin1");
+  return isOverlay(address) || unlessFailing(() => isInMemory(address)) ? undefined : top;
 }
 
 /** The number that the file system has now. Undefined if another one, or none, is mounted there. */
 export function deviceOf({ at, inode, born }: DiskTop): number | undefined {
   const stat = statOf(at);
-  const isSame = stat?.ino === inode && (born === undefined || stat.birthtimeMs === born || !tellsBirths());
-  return isSame ? stat.dev : undefined;
+  const isUnknown = born === undefined || !keepsBirths || !tellsBirths();
+  return stat?.ino === inode && (isUnknown || stat.birthtimeMs === born) ? stat.dev : undefined;
 }
 
 function statOf(at: string): Stats | undefined {

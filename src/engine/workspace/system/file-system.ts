@@ -108,10 +108,15 @@ export function isOfOneMachine(path: string): boolean {
   }
 }
 
+/** Whether files are in memory there. */
+export function isInMemory(path: Address): boolean {
+  return ["tmpfs", "ramfs"].includes(fileSystemOf(path).kind);
+}
+
 /** Whether files there are, or would be, lost when the machine is switched off. */
 export function isVolatile(path: string): boolean {
   try {
-    return ["tmpfs", "ramfs"].includes(fileSystemOf(path).kind);
+    return isInMemory(path);
   } catch (error) {
     return Fault.is(error, "not_found") && dirname(path) !== path && isVolatile(dirname(path));
   }
