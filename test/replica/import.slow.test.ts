@@ -45,7 +45,7 @@ it("a sign of an import that got no answer does not end it when it is sent again
   expect(ends.indexOf(true)).toBe(entries.findIndex(entry => bodyOf(entry).operations.length > 0));
 });
 
-it("an import that died is given up, and the next replica begins anew", async () => {
+it("an import that died is abandoned, and the next replica starts over", async () => {
   await using fixture = new Fixture();
   const dead = await fixture.store.create({ name: "w" });
   const a = await fixture.machine("a", { f: "1\n" }, { importMs });

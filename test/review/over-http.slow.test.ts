@@ -40,7 +40,7 @@ async function overHttp(url: string, token?: string): Promise<Agent> {
 }
 
 describe("with tokens", () => {
-  it("a form for signing in that is no token is refused before it has come, whoever sends it", async () => {
+  it("a sign-in form that is larger than a token is refused before it has arrived, from any client", async () => {
     const fixture = new Fixture();
     newToken(fixture, "agent");
     const start = await fixture.start(

@@ -158,7 +158,7 @@ if (server === undefined) {
       await expect.poll(hears, { timeout: 10_000 }).toBe(true);
       link.mute();
       expect(await hears()).toBe(false);
-      // Nothing is appended any more: what was announced in between is told when the connection is there again.
+      // Nothing is appended after this: the announcements that were missed arrive after reconnecting.
       await expect.poll(() => heard.at(-1), { timeout: 20_000 }).toBe(revision);
       await expect.poll(hears, { timeout: 20_000 }).toBe(true);
     }, 60_000);
