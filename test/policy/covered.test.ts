@@ -238,6 +238,14 @@ describe.skipIf("missing" in found)("while a command runs", () => {
   });
 });
 
+it("where nothing is covered, no sandbox is announced, so its command waits for no commit", () => {
+  using workspace = open();
+  using other = openWithoutRules();
+  using announced = workspace.announceSandbox();
+  expect(announced).toBeDefined();
+  expect(other.announceSandbox()).toBeUndefined();
+});
+
 it("a command that begins while a caller under no rules writes is not shown what it must not see", async () => {
   using workspace = open();
   using other = openWithoutRules();

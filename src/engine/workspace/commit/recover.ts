@@ -49,8 +49,8 @@ export interface AwaitedDirectory {
 }
 
 /**
- * Recovers what dead processes left in the directories that one of these workspaces may write to. Never touches the journal of a living one. Returns directories that
- * show when there is more to do, because their disk is back.
+ * Recovers what dead processes left in the directories that one of these workspaces may write to. Never touches the
+ * journal of a living one. Returns directories that show when there is more to do, because their disk is back.
  */
 export function recover(state: StateDirectory, workspaces: readonly GrantedRoots[]): AwaitedDirectory[] {
   try {

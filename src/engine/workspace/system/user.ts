@@ -34,8 +34,8 @@ export function temporaryDirectory(): string {
 
 /** CAP_FOWNER */
 const forOwners = 1n << 3n;
-/** What a user namespace shows for users that are not in it. */
-const nobody = 65_534;
+/** The number by which a user namespace shows users that are not in it. */
+const overflowUser = 65_534;
 
 const rightsOfRoot = once((): { readonly hasOwners: boolean; readonly hasAll: boolean } => {
   try {
@@ -56,5 +56,5 @@ const rightsOfRoot = once((): { readonly hasOwners: boolean; readonly hasAll: bo
  */
 export function rootActsFor(owner: number): boolean {
   const { hasOwners, hasAll } = rightsOfRoot();
-  return hasOwners && (hasAll || owner !== nobody);
+  return hasOwners && (hasAll || owner !== overflowUser);
 }
